@@ -1,0 +1,78 @@
+"""Refusals of the API server, as the Status objects that Kubernetes clients understand.
+
+Codes, reasons and wording follow kube-apiserver 1.36 (`k8s.io/apimachinery/pkg/api/errors`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gpuyard.writes import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One field at fault. `reason` is FieldValueRequired, FieldValueInvalid, FieldValueDuplicate, ..."""
+
+    field: str
+    reason: str
+    message: str
+
+
+class ApiError(Exception):
+    """A request that the server refuses. Raised anywhere below `server.handle`, turned into a reply there."""
+
+    def __init__(self, code: int, reason: str, message: str, details: JSON | None = None) -> None:
+        super().__init__(message)
+        self.code, self.reason, self.message, self.details = code, reason, message, details
+
+    def status(self) -> JSON:
+        """The Status object of this refusal."""
+        body: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+            "reason": self.reason,
+            "code": self.code,
+        }
+        if self.details:
+            body["details"] = self.details
+        return body
+
+
+def not_found(resource: str, name: str) -> ApiError:
+    return ApiError(404, "NotFound", f'{resource} "{name}" not found', {"name": name, "kind": resource})
+
+
+def conflict(resource: str, name: str, why: str) -> ApiError:
+    message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
+    return ApiError(409, "Conflict", message, {"name": name, "kind": resource})
+
+
+def bad_request(message: str) -> ApiError:
+    return ApiError(400, "BadRequest", message)
+
+
+def forbidden(resource: str, name: str, why: str) -> ApiError:
+    message = f'{resource} "{name}" is forbidden: {why}'
+    return ApiError(403, "Forbidden", message, {"name": name, "kind": resource})
+
+
+def not_served(what: str) -> ApiError:
+    """Something that kube-apiserver serves and this server does not (yet): said, never answered wrongly."""
+    return ApiError(501, "NotImplemented", f"the embedded API server does not serve {what}")
+
+
+def invalid(kind: str, name: str, causes: Iterable[Cause]) -> ApiError:
+    """422 with one cause for each field at fault."""
+    found = list(causes)
+    texts = [f"{cause.field}: {cause.message}" for cause in found]
+    summary = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    details = {
+        "name": name,
+        "kind": kind,
+        "causes": [{"reason": c.reason, "message": c.message, "field": c.field} for c in found],
+    }
+    return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {summary}', details)

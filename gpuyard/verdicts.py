@@ -1,0 +1,71 @@
+"""Why a pod cannot run somewhere: the closed list of reason codes, and rejections as data.
+
+A rejection is made once, in the domain. The scheduler shows only the constant `text` of its code: a text that
+varies makes kube-scheduler rewrite the pod's condition, which wakes the pod, hundreds of times a second.
+Numbers and names are for `explain`, PodGroup conditions and people.
+"""
+
+import enum
+from dataclasses import dataclass
+
+
+class Reason(enum.StrEnum):
+    """Every reason code there is."""
+
+    INSUFFICIENT_GPUS = "InsufficientGPUs"
+    SHARES_EXHAUSTED = "SharesExhausted"
+    NO_MIG_PLACEMENT = "NoMIGPlacement"
+    TOPOLOGY_UNSATISFIED = "TopologyUnsatisfied"
+    GPU_MODEL_MISMATCH = "GPUModelMismatch"
+    GPU_MEMORY_TOO_SMALL = "GPUMemoryTooSmall"
+    GPU_UNHEALTHY = "GPUUnhealthy"
+    NO_SUCH_RESOURCE = "NoSuchResource"
+    INVALID_REQUEST = "InvalidRequest"
+    INSUFFICIENT_RESOURCES = "InsufficientResources"
+    TAINT_NOT_TOLERATED = "TaintNotTolerated"
+    NODE_AFFINITY_MISMATCH = "NodeAffinityMismatch"
+    NODE_NOT_READY = "NodeNotReady"
+    GANG_WAITING = "GangWaiting"
+    GANG_UNPLACEABLE = "GangUnplaceable"
+    RESERVATION_MISSING = "ReservationMissing"
+    QUOTA_EXCEEDED = "QuotaExceeded"
+    QUEUED_BEHIND = "QueuedBehind"
+    LEADER_UNAVAILABLE = "LeaderUnavailable"
+
+    @property
+    def text(self) -> str:
+        """The constant sentence for this code: no number, no name, never from attempt to attempt another."""
+        return f"{self.value}: {_TEXTS[self]}"
+
+
+_TEXTS = {
+    Reason.INSUFFICIENT_GPUS: "not enough free GPUs",
+    Reason.SHARES_EXHAUSTED: "no free share of a GPU",
+    Reason.NO_MIG_PLACEMENT: "no free MIG instance or legal placement",
+    Reason.TOPOLOGY_UNSATISFIED: "free GPUs do not meet the topology wish",
+    Reason.GPU_MODEL_MISMATCH: "GPUs of another model",
+    Reason.GPU_MEMORY_TOO_SMALL: "GPUs with too little memory",
+    Reason.GPU_UNHEALTHY: "the GPUs left are unhealthy",
+    Reason.NO_SUCH_RESOURCE: "the node does not offer the resource",
+    Reason.INVALID_REQUEST: "the pod's GPU request cannot be understood",
+    Reason.INSUFFICIENT_RESOURCES: "not enough CPU, memory or pods",
+    Reason.TAINT_NOT_TOLERATED: "a taint is not tolerated",
+    Reason.NODE_AFFINITY_MISMATCH: "node selector or affinity does not match",
+    Reason.NODE_NOT_READY: "the node is not ready or is cordoned",
+    Reason.GANG_WAITING: "members of the pod group are missing",
+    Reason.GANG_UNPLACEABLE: "the pod group does not fit as a whole",
+    Reason.RESERVATION_MISSING: "the pod group holds no reservation here",
+    Reason.QUOTA_EXCEEDED: "the queue's quota is used up",
+    Reason.QUEUED_BEHIND: "earlier work in the queue goes first",
+    Reason.LEADER_UNAVAILABLE: "no active extender is known",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why one pod does not go on one node. `node` is empty where no node in particular is meant."""
+
+    node: str
+    reason: Reason
+    detail: str = ""
+    """The numbers, for people: "needs 4 GPUs, 2 free of 8"."""

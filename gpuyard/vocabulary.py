@@ -1,0 +1,55 @@
+"""Every name that crosses a component's border: resources, labels, annotations, groups, reasons.
+
+Stands for what Kubernetes projects keep in `pkg/apis/.../well_known_labels.go`: a key is written once, here.
+"""
+
+from typing import Final
+
+GROUP: Final = "gpuyard.io"
+VERSION: Final = "v1alpha1"
+
+# --- contracts between components (annotations; JSON, versioned)
+INVENTORY: Final = "gpuyard.io/inventory"
+"""On a node: the GPUs that it has. Written by the device plugin, read by everyone."""
+ALLOCATION: Final = "gpuyard.io/allocation"
+"""On a pod: container -> resource -> device ids. Written by the extender inside the Binding."""
+
+# --- nodes
+FAKE_GPUS: Final = "gpuyard.io/fake-gpus"
+"""Label on a node: "true" where the fake device plugin may run."""
+YARD_NODE: Final = "gpuyard.io/yard-node"
+"""Label on a node: the name of the yard node that a real worker plays; ids derive from it."""
+RACK: Final = "topology.kubernetes.io/rack"
+BLOCK: Final = "topology.kubernetes.io/block"
+
+# --- gangs
+GANG_GATE: Final = "gpuyard.io/gang"
+"""Scheduling gate that a MutatingAdmissionPolicy puts on every member of a PodGroup."""
+POD_GROUP: Final = "scheduling.x-k8s.io/pod-group"
+"""Label on a pod: the PodGroup (same namespace) that it belongs to."""
+POD_GROUP_API: Final = "scheduling.x-k8s.io/v1alpha1"
+
+# --- what a fake container does
+RUN_SECONDS: Final = "gpuyard.io/run-seconds"
+"""On a pod: its fake containers end this many seconds after they started (absent: they run on)."""
+EXIT_CODE: Final = "gpuyard.io/exit-code"
+"""On a pod: the exit code with which its fake containers end (absent: 0)."""
+
+# --- resources
+GPU: Final = "nvidia.com/gpu"
+SHARED_SUFFIX: Final = ".shared"
+MIG_PREFIX: Final = "nvidia.com/mig-"
+GPU_SHARED: Final = GPU + SHARED_SUFFIX
+
+
+def mig_resource(profile: str) -> str:
+    """`1g.5gb+me` -> `nvidia.com/mig-1g.5gb.me`: resource names may not hold a plus sign."""
+    return MIG_PREFIX + profile.replace("+", ".")
+
+
+# --- names of parts
+SCHEDULER: Final = "default-scheduler"
+EXTENDER: Final = "gpuyard-extender"
+DEVICE_PLUGIN: Final = "gpuyard-device-plugin"
+OPERATOR: Final = "gpuyard-operator"
+NAMESPACE: Final = "gpuyard-system"
