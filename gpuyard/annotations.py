@@ -1,0 +1,140 @@
+"""The JSON that passes between components in annotations: canonical when written, checked when read.
+
+Every document carries `"v": 1`. A reader ignores what it does not know and gets None for what it cannot use:
+content of an annotation is somebody else's data and never crashes a component.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from gpuyard.gpus import GPU, Instance
+from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+
+Allocation = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""container -> resource -> device ids."""
+
+
+def write_allocation(allocation: Allocation) -> str:
+    """The text of the annotation gpuyard.io/allocation (contract 2)."""
+    return _canonical({"containers": {name: dict(held) for name, held in allocation.items()}})
+
+
+def read_allocation(text: str | None) -> Allocation | None:
+    """The allocation in an annotation; None when there is none or it is malformed."""
+    document = _document(text)
+    containers = document.get("containers")
+    if not isinstance(containers, dict):
+        return None
+    found = {name: _held(held) for name, held in containers.items()}
+    return (
+        None if None in found.values() else {name: held for name, held in found.items() if held is not None}
+    )
+
+
+def write_inventory(inventory: Inventory) -> str:
+    """The text of the annotation gpuyard.io/inventory (contract 1)."""
+    return _canonical(
+        {
+            "fake": True,
+            "gpus": [_gpu_document(gpu) for gpu in inventory.gpus],
+            "migStrategy": inventory.mig_strategy.value,
+            "sharing": {
+                "mode": inventory.sharing.mode.value,
+                "replicas": inventory.sharing.replicas,
+                "renamed": inventory.sharing.renamed,
+            },
+        }
+    )
+
+
+def read_inventory(text: str | None) -> Inventory | None:
+    """The inventory in an annotation; None when there is none or it is malformed."""
+    document = _document(text)
+    if not document:
+        return None
+    try:
+        sharing = document["sharing"]
+        return Inventory(
+            gpus=tuple(_gpu(found) for found in document["gpus"]),
+            sharing=Sharing(
+                SharingMode(sharing["mode"]), _whole(sharing["replicas"]), _truth(sharing["renamed"])
+            ),
+            mig_strategy=MigStrategy(document["migStrategy"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _gpu_document(gpu: GPU) -> dict[str, Any]:
+    return {
+        "index": gpu.index,
+        "uuid": gpu.uuid,
+        "model": gpu.model,
+        "memoryMiB": gpu.memory_mib,
+        "numa": gpu.numa,
+        "switch": gpu.switch,
+        "nvlink": gpu.nvlink,
+        "healthy": gpu.healthy,
+        "migEnabled": gpu.mig_enabled,
+        "instances": [
+            {"profile": i.profile, "start": i.start, "size": i.size, "uuid": i.uuid} for i in gpu.instances
+        ],
+    }
+
+
+def _gpu(document: Mapping[str, Any]) -> GPU:
+    return GPU(
+        index=_whole(document["index"]),
+        uuid=_text(document["uuid"]),
+        model=_text(document["model"]),
+        memory_mib=_whole(document["memoryMiB"]),
+        numa=_whole(document["numa"]),
+        switch=_whole(document["switch"]),
+        nvlink=None if document["nvlink"] is None else _whole(document["nvlink"]),
+        healthy=_truth(document["healthy"]),
+        mig_enabled=_truth(document["migEnabled"]),
+        instances=tuple(
+            Instance(_text(i["profile"]), _whole(i["start"]), _whole(i["size"]), _text(i["uuid"]))
+            for i in document["instances"]
+        ),
+    )
+
+
+def _canonical(content: dict[str, Any]) -> str:
+    return json.dumps({"v": 1, **content}, sort_keys=True, separators=(",", ":"))
+
+
+def _document(text: str | None) -> dict[str, Any]:
+    """The decoded document; empty when it is none of ours or of a version that is not known."""
+    try:
+        document = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) and document.get("v") == 1 else {}
+
+
+def _held(content: Any) -> dict[str, tuple[str, ...]] | None:
+    if not isinstance(content, dict) or not all(isinstance(ids, list) for ids in content.values()):
+        return None
+    if not all(isinstance(found, str) for ids in content.values() for found in ids):
+        return None
+    return {resource: tuple(ids) for resource, ids in content.items()}
+
+
+def _whole(content: Any) -> int:
+    if isinstance(content, bool) or not isinstance(content, int):
+        raise TypeError(f"not a whole number: {content!r}")
+    return content
+
+
+def _text(content: Any) -> str:
+    if not isinstance(content, str):
+        raise TypeError(f"not a text: {content!r}")
+    return content
+
+
+def _truth(content: Any) -> bool:
+    if not isinstance(content, bool):
+        raise TypeError(f"not true or false: {content!r}")
+    return content

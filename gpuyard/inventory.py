@@ -1,0 +1,90 @@
+"""What the GPUs of a node are, and which devices its plugin makes of them (contract 1).
+
+Stands for NVIDIA's resource manager. The device plugin writes an inventory as a node annotation; everyone reads it.
+"""
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpuyard import vocabulary
+from gpuyard.gpus import GPU
+
+
+class SharingMode(enum.StrEnum):
+    """How one GPU serves several containers, in the words of the label nvidia.com/gpu.sharing-strategy."""
+
+    NONE = "none"
+    TIME_SLICING = "time-slicing"
+    MPS = "mps"
+
+
+class MigStrategy(enum.StrEnum):
+    """How MIG instances are advertised: not at all, as nvidia.com/gpu, or as nvidia.com/mig-<profile>."""
+
+    NONE = "none"
+    SINGLE = "single"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Sharing of nvidia.com/gpu: each GPU is advertised `replicas` times, as nvidia.com/gpu.shared if renamed."""
+
+    mode: SharingMode = SharingMode.NONE
+    replicas: int = 1
+    renamed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device as the kubelet sees it: `id` of `resource`.
+
+    It lies on memory slices [start, start + size) of the GPU with index `gpu`; size 0 means the whole GPU.
+    `replica` numbers the shares of one GPU and is None for a device of its own.
+    """
+
+    id: str
+    resource: str
+    gpu: int
+    healthy: bool = True
+    start: int = 0
+    size: int = 0
+    replica: int | None = None
+
+    def overlaps(self, other: "Device") -> bool:
+        """Whether both cannot have different owners."""
+        if self.gpu != other.gpu:
+            return False
+        if self.replica is not None and other.replica is not None:
+            return self.id == other.id
+        if not self.size or not other.size:
+            return True
+        return self.start < other.start + other.size and other.start < self.start + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The GPUs of one node and how they are advertised."""
+
+    gpus: tuple[GPU, ...] = ()
+    sharing: Sharing = Sharing()
+    mig_strategy: MigStrategy = MigStrategy.NONE
+
+    def devices(self) -> tuple[Device, ...]:
+        """All devices, by GPU index, then by place on the GPU."""
+        return tuple(device for gpu in self.gpus for device in _devices_of(gpu, self))
+
+
+def _devices_of(gpu: GPU, inventory: Inventory) -> Iterator[Device]:
+    if gpu.mig_enabled and inventory.mig_strategy is not MigStrategy.NONE:
+        mixed = inventory.mig_strategy is MigStrategy.MIXED
+        for instance in sorted(gpu.instances, key=lambda found: found.start):
+            resource = vocabulary.mig_resource(instance.profile) if mixed else vocabulary.GPU
+            yield Device(instance.uuid, resource, gpu.index, gpu.healthy, instance.start, instance.size)
+    elif inventory.sharing.mode is SharingMode.NONE:
+        yield Device(gpu.uuid, vocabulary.GPU, gpu.index, gpu.healthy)
+    else:
+        resource = vocabulary.GPU_SHARED if inventory.sharing.renamed else vocabulary.GPU
+        for replica in range(inventory.sharing.replicas):
+            yield Device(f"{gpu.uuid}::{replica}", resource, gpu.index, gpu.healthy, replica=replica)
