@@ -1,0 +1,22 @@
+"""What kube-apiserver 1.36 serves and this server does not (yet).
+
+Asking for one of these is answered with 501: a 404 would look like an older cluster, an empty list like a working one.
+"""
+
+_PLURALS = {
+    "": "componentstatuses limitranges persistentvolumeclaims persistentvolumes podtemplates "
+    "replicationcontrollers resourcequotas",
+    "admissionregistration.k8s.io": "mutatingwebhookconfigurations validatingwebhookconfigurations",
+    "apiregistration.k8s.io": "apiservices",
+    "apps": "controllerrevisions",
+    "autoscaling": "horizontalpodautoscalers",
+    "certificates.k8s.io": "certificatesigningrequests",
+    "flowcontrol.apiserver.k8s.io": "flowschemas prioritylevelconfigurations",
+    "networking.k8s.io": "ingresses ingressclasses ipaddresses networkpolicies servicecidrs",
+    "node.k8s.io": "runtimeclasses",
+    "resource.k8s.io": "deviceclasses resourceclaims resourceclaimtemplates resourceslices",
+    "storage.k8s.io": "csidrivers csistoragecapacities volumeattachments volumeattributesclasses",
+}
+
+UNSERVED: dict[str, frozenset[str]] = {group: frozenset(text.split()) for group, text in _PLURALS.items()}
+"""By group (empty for core): plurals of resources."""
