@@ -107,7 +107,8 @@ def _scale(suffix: str, text: object) -> tuple[int, int, Notation]:
 
 def _shifted(mantissa: int, power: int) -> int:
     """`mantissa` times ten to the `power`, rounded up."""
-    return mantissa * 10**power if power >= 0 else -(-mantissa // 10**-power)
+    scale: int = 10 ** abs(power)
+    return mantissa * scale if power >= 0 else -(-mantissa // scale)
 
 
 def _decimal_text(nano: int, notation: Notation) -> str:
