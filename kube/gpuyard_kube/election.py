@@ -1,0 +1,121 @@
+"""Who leads: a Lease that one of several candidates holds and renews.
+
+Stands for client-go's leaderelection with a LeaseLock. `decide` is pure: it looks at the Lease as last seen and says
+what to write. A candidate measures a foreign Lease by its own clock, from the moment when it saw it change, so that
+clocks that differ do no harm.
+"""
+
+import datetime
+from dataclasses import dataclass, replace
+
+from gpuyard.writes import JSON, Write
+from gpuyard_kube.api import Api
+from gpuyard_kube.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One process that wants to lead. Spans are in seconds."""
+
+    namespace: str
+    name: str
+    identity: str
+    lease_seconds: int = 15
+    retry_seconds: float = 2.0
+
+    @property
+    def collection(self) -> str:
+        return f"/apis/coordination.k8s.io/v1/namespaces/{self.namespace}/leases"
+
+    @property
+    def path(self) -> str:
+        return f"{self.collection}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The Lease as last read, and when its content was first seen so (None: there is no Lease)."""
+
+    lease: JSON | None = None
+    since: float = 0.0
+
+    def update(self, lease: JSON | None, now: float) -> "Sight":
+        """The sight after reading `lease`; the same content keeps its moment."""
+        if lease is not None and self.lease is not None and lease.get("spec") == self.lease.get("spec"):
+            return replace(self, lease=lease)
+        return Sight(lease, now)
+
+
+def leads(candidate: Candidate, lease: JSON | None) -> bool:
+    """Whether the candidate is named as holder."""
+    return lease is not None and (lease.get("spec") or {}).get("holderIdentity") == candidate.identity
+
+
+def decide(candidate: Candidate, sight: Sight, now: float) -> Write | None:
+    """What to write so as to become or stay the leader; None while someone else's Lease is alive."""
+    if sight.lease is None:
+        return Write("POST", candidate.collection, _lease(candidate, None, now))
+    spec = sight.lease.get("spec") or {}
+    held = spec.get("holderIdentity") not in (None, "", candidate.identity)
+    if held and now < sight.since + int(spec.get("leaseDurationSeconds") or candidate.lease_seconds):
+        return None
+    return Write("PUT", candidate.path, _lease(candidate, sight.lease, now))
+
+
+def release(candidate: Candidate, lease: JSON) -> Write:
+    """Give the Lease back, so that the next leader need not wait for its end."""
+    given = {**lease, "spec": {**(lease.get("spec") or {}), "holderIdentity": "", "leaseDurationSeconds": 1}}
+    return Write("PUT", candidate.path, given)
+
+
+async def lead(api: Api, runtime: Runtime, candidate: Candidate) -> JSON:
+    """Wait until the candidate leads; the Lease that says so."""
+    sight = Sight()
+    while True:
+        sight, written = await _attempt(api, candidate, sight, runtime.now())
+        if written and sight.lease is not None:
+            return sight.lease
+        await runtime.sleep_until(runtime.now() + candidate.retry_seconds)
+
+
+async def keep(api: Api, runtime: Runtime, candidate: Candidate, lease: JSON) -> None:
+    """Renew the Lease; returns when it is lost: another holds it, or it could not be renewed in time."""
+    sight, renewed = Sight(lease, runtime.now()), runtime.now()
+    while runtime.now() < renewed + candidate.lease_seconds * 2 / 3:
+        await runtime.sleep_until(runtime.now() + candidate.retry_seconds)
+        sight, written = await _attempt(api, candidate, sight, runtime.now())
+        if not leads(candidate, sight.lease):
+            return
+        if written:
+            renewed = runtime.now()
+
+
+async def _attempt(api: Api, candidate: Candidate, sight: Sight, now: float) -> tuple[Sight, bool]:
+    """One round: read, decide, write. Whether the Lease was written; a failed request leaves the sight as it was."""
+    found = await api.read(candidate.path)
+    if not found.ok and found.status != 404:
+        return sight, False
+    sight = sight.update(found.body if found.ok else None, now)
+    write = decide(candidate, sight, now)
+    if write is None:
+        return sight, False
+    reply = await api.send(write)
+    return (Sight(reply.body, now), True) if reply.ok else (sight, False)
+
+
+def _lease(candidate: Candidate, old: JSON | None, now: float) -> JSON:
+    stamp = datetime.datetime.fromtimestamp(now, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    before = (old or {}).get("spec") or {}
+    same = before.get("holderIdentity") == candidate.identity
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": (old or {}).get("metadata") or {"name": candidate.name, "namespace": candidate.namespace},
+        "spec": {
+            "holderIdentity": candidate.identity,
+            "leaseDurationSeconds": candidate.lease_seconds,
+            "acquireTime": before.get("acquireTime", stamp) if same else stamp,
+            "renewTime": stamp,
+            "leaseTransitions": int(before.get("leaseTransitions") or 0) + (old is not None and not same),
+        },
+    }
