@@ -1,0 +1,44 @@
+# One definition of "good": people, hooks and CI call the same targets.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help demo test repeat lint fmt typecheck lock clean
+
+help: ## this text
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "GPUYard needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY) ## the scenarios of examples/ on the embedded cluster
+	$(BIN)/gpuyard demo
+
+test: $(READY) ## everything that needs no Docker
+	$(BIN)/pytest tests/
+
+repeat: $(READY) ## the scenarios 20 times on both backends
+	for i in $$(seq 20); do $(BIN)/pytest -q tests/e2e || exit 1; done
+
+lint: $(READY) ## style and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+fmt: $(READY) ## mend style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+typecheck: $(READY) ## mypy --strict
+	$(BIN)/mypy
+
+lock: ## pin the newest versions that pyproject.toml allows (needs uv)
+	uv pip compile pyproject.toml --extra test --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --no-annotate --universal --python-version 3.11 -o requirements.lock
+
+clean:
+	rm -rf .venv dist

@@ -1,0 +1,41 @@
+"""The port between a scenario and the cluster that it runs on."""
+
+from typing import Protocol
+
+from gpuyard.writes import JSON
+from gpuyard_cli.observation import Snapshot
+from gpuyard_cli.scenario import RefusedBinding
+
+
+class RefusedError(Exception):
+    """The API server refused an object of the example."""
+
+
+class Backend(Protocol):
+    """A running cluster with the yard's nodes."""
+
+    name: str
+
+    def now(self) -> float:
+        """The cluster's time, in seconds since the epoch."""
+
+    async def apply(self, obj: JSON) -> None:
+        """Create one object. RefusedError when the API server will not have it."""
+
+    async def delete(self, kind: str, namespace: str, name: str) -> None:
+        """Ask for the deletion of one object."""
+
+    async def join(self, node: str) -> None:
+        """Let a node of the yard appear."""
+
+    async def leave(self, node: str) -> None:
+        """Let a node of the yard disappear."""
+
+    async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
+        """Inject a fault."""
+
+    async def pass_on(self) -> bool:
+        """Let a little happen; False when nothing will ever happen again by itself."""
+
+    async def snapshot(self, namespace: str) -> Snapshot:
+        """Everything as it is now."""

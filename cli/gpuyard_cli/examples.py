@@ -1,0 +1,109 @@
+"""An example: a folder with a yard, a scenario and Kubernetes objects, checked before anything runs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuyard import requests, yard
+from gpuyard.verdicts import Rejection
+from gpuyard.writes import JSON
+from gpuyard.yard import YardNode
+from gpuyard_cli import scenario
+from gpuyard_cli.inputs import InvalidInputError, documents
+from gpuyard_cli.scenario import Scenario, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """`objects` are by file name within `objects/`."""
+
+    folder: Path
+    nodes: tuple[YardNode, ...]
+    scenario: Scenario
+    objects: Mapping[str, tuple[JSON, ...]]
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+
+def load(folder: Path) -> Example:
+    """The example in a folder. InvalidInputError names file, field and remedy of the first fault."""
+    if not folder.is_dir():
+        raise InvalidInputError(folder, "", "there is no such folder", "name one of examples/*")
+    example = Example(
+        folder=folder,
+        nodes=load_yard(folder / "yard.yaml"),
+        scenario=scenario.parse(folder / "scenario.yaml", _only(folder / "scenario.yaml")),
+        objects={path.name: _objects(path) for path in sorted((folder / "objects").glob("*.yaml"))},
+    )
+    for number, step in enumerate(example.scenario.steps):
+        _check(example, f"steps[{number}]", step)
+    return example
+
+
+def load_yard(path: Path) -> tuple[YardNode, ...]:
+    """The nodes in a yard.yaml."""
+    try:
+        return yard.parse(_only(path))
+    except yard.InvalidYardError as fault:
+        raise InvalidInputError(path, fault.field, fault.problem, fault.remedy) from fault
+
+
+def _only(path: Path) -> object:
+    found = documents(path)
+    if len(found) != 1:
+        raise InvalidInputError(path, "", f"{len(found)} documents", "write exactly one YAML document")
+    return found[0]
+
+
+def _objects(path: Path) -> tuple[JSON, ...]:
+    return tuple(_object(path, f"document {n}", found) for n, found in enumerate(documents(path)))
+
+
+def _object(path: Path, place: str, found: object) -> JSON:
+    if not isinstance(found, dict) or not isinstance(found.get("metadata"), dict):
+        raise InvalidInputError(path, place, "not a Kubernetes object", "give apiVersion, kind and metadata")
+    for field, holder in (("apiVersion", found), ("kind", found), ("name", found["metadata"])):
+        if not isinstance(holder.get(field), str):
+            where = f"{place}: {'metadata.' if field == 'name' else ''}{field}"
+            raise InvalidInputError(path, where, "missing", f"set {field}")
+    if found["kind"] == "Pod":
+        _check_request(path, found)
+    return found
+
+
+def _check_request(path: Path, pod: JSON) -> None:
+    try:
+        request = requests.parse(pod)
+    except (AttributeError, KeyError, TypeError) as error:
+        where = f"Pod {pod['metadata']['name']}: spec"
+        raise InvalidInputError(path, where, f"malformed: {error}", "write a PodSpec") from error
+    if isinstance(request, Rejection):
+        problem, _, remedy = request.detail.partition("; ")
+        field, _, what = problem.partition(": ")
+        raise InvalidInputError(path, f"Pod {pod['metadata']['name']}: {field}", what or problem, remedy)
+
+
+def _check(example: Example, place: str, step: Step) -> None:
+    """Names in a step must be those of the example's files and nodes."""
+    file = example.folder / "scenario.yaml"
+    known = {node.name for node in example.nodes}
+    for name in step.apply:
+        if name not in example.objects:
+            remedy = f"name one of {', '.join(example.objects)}"
+            raise InvalidInputError(file, f"{place}.apply", f"there is no objects/{name}", remedy)
+    for field, name in _nodes_of(step):
+        if name not in known:
+            remedy = f"name one of {', '.join(sorted(known))}"
+            raise InvalidInputError(file, f"{place}.{field}", f"yard.yaml has no node {name!r}", remedy)
+
+
+def _nodes_of(step: Step) -> Iterator[tuple[str, str]]:
+    for field, names in (("join", step.join), ("leave", step.leave)):
+        yield from ((field, name) for name in names)
+    for field, counts in (("expect.allocatable", step.expect.allocatable), ("expect.free", step.expect.free)):
+        yield from ((field, name) for name in counts)
+    for pod, expected in step.expect.pods.items():
+        if expected.node is not None:
+            yield f"expect.pods.{pod}.node", expected.node

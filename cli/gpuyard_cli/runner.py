@@ -1,0 +1,110 @@
+"""Runs a scenario on a backend: does each step, waits for what it expects, and says where it differs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gpuyard_cli.backends import Backend, RefusedError
+from gpuyard_cli.examples import Example
+from gpuyard_cli.expectations import differences
+from gpuyard_cli.invariants import Watchman
+from gpuyard_cli.observation import Observation, observe
+from gpuyard_cli.scenario import Step
+
+STEP_SECONDS = 30.0
+"""So long a step may take, in the backend's own time."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """`seen` is what was seen when the step ended; `faults` is empty when that was as expected."""
+
+    name: str
+    seen: Observation | None
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a scenario. It ends with the first step that failed."""
+
+    example: str
+    backend: str
+    steps: tuple[StepResult, ...] = field(default_factory=tuple)
+
+    @property
+    def passed(self) -> bool:
+        return not any(step.faults for step in self.steps)
+
+
+async def run(
+    example: Example,
+    backend: Backend,
+    begin: Callable[[str], None] = lambda _name: None,
+    like: Outcome | None = None,
+) -> Outcome:
+    """Run every step; `begin` is told the name of each before it starts.
+
+    With `like`, an outcome of another backend, each step must also end with just what was seen there.
+    """
+    results: list[StepResult] = []
+    watchman = Watchman()
+    for number, step in enumerate(example.scenario.steps):
+        begin(step.name)
+        model = like.steps[number].seen if like else None
+        results.append(await _step(example, step, backend, _Judge(step, watchman, model)))
+        if results[-1].faults:
+            break
+    return Outcome(example.name, backend.name, tuple(results))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What a step is held against."""
+
+    step: Step
+    watchman: Watchman
+    model: Observation | None
+
+    def differences(self, seen: Observation) -> tuple[str, ...]:
+        found = differences(self.step.expect, seen)
+        if self.model is not None and not found and seen != self.model:
+            return (f"seen is {seen}, elsewhere it was {self.model}",)
+        return found
+
+
+async def _step(example: Example, step: Step, backend: Backend, judge: _Judge) -> StepResult:
+    try:
+        await _act(example, step, backend)
+    except RefusedError as refusal:
+        return StepResult(step.name, None, (str(refusal),))
+    return await _await(example.scenario.namespace, backend, judge)
+
+
+async def _act(example: Example, step: Step, backend: Backend) -> None:
+    namespace = example.scenario.namespace
+    if step.fault is not None:
+        await backend.refuse(namespace, step.fault)
+    for node in step.join:
+        await backend.join(node)
+    for node in step.leave:
+        await backend.leave(node)
+    for target in step.delete:
+        kind, _, name = target.partition("/")
+        await backend.delete(kind, namespace, name)
+    for file in step.apply:
+        for obj in example.objects[file]:
+            await backend.apply(obj)
+
+
+async def _await(namespace: str, backend: Backend, judge: _Judge) -> StepResult:
+    """Look again and again until all is as expected, a law is broken, or the time is over."""
+    name, deadline = judge.step.name, backend.now() + STEP_SECONDS
+    while True:
+        snapshot = await backend.snapshot(namespace)
+        seen = observe(snapshot, namespace)
+        broken = judge.watchman.look(snapshot, backend.now())
+        missing = judge.differences(seen)
+        if broken or not missing:
+            return StepResult(name, seen, broken)
+        if backend.now() > deadline or not await backend.pass_on():
+            return StepResult(name, seen, missing)

@@ -1,0 +1,184 @@
+"""A scenario: ordered steps, and what must be seen after each. Written once, run on every backend."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gpuyard.verdicts import Reason
+from gpuyard_cli.inputs import Fields
+
+GONE = "Gone"
+PHASES = ("Pending", "Running", "Succeeded", "Failed", GONE)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedPod:
+    """What must be true of one pod; None or empty: anything.
+
+    `devices` are written as `gpuyard_cli.observation` writes them. `code` is the pod's reason code, `reasons` those
+    of single nodes.
+    """
+
+    phase: str
+    node: str | None = None
+    devices: Mapping[str, tuple[str, ...]] | None = None
+    code: str | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedGroup:
+    """The condition Scheduled of one PodGroup; `message` is a part of its text."""
+
+    scheduled: str
+    reason: str | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What must be seen after a step. Counts are whole devices by node and resource."""
+
+    pods: Mapping[str, ExpectedPod] = field(default_factory=dict)
+    groups: Mapping[str, ExpectedGroup] = field(default_factory=dict)
+    reservations: tuple[str, ...] | None = None
+    allocatable: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    free: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    sees: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """pod/container -> lines that its log must hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedBinding:
+    """A fault: the API server refuses the Binding of `pod`, `times` times (None: from now on)."""
+
+    pod: str
+    times: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """First the fault, then nodes, deletions and objects; then the expectation is waited for."""
+
+    name: str
+    fault: RefusedBinding | None = None
+    join: tuple[str, ...] = ()
+    leave: tuple[str, ...] = ()
+    delete: tuple[str, ...] = ()
+    apply: tuple[str, ...] = ()
+    expect: Expectation = Expectation()
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    title: str
+    namespace: str
+    steps: tuple[Step, ...]
+
+
+def parse(file: Path, document: Any) -> Scenario:
+    """The scenario in a decoded scenario.yaml. InvalidInputError names the first fault."""
+    fields = Fields(file, "", document)
+    title, namespace = fields.text("title"), fields.text("namespace")
+    steps = fields.take("steps")
+    if not isinstance(steps, list) or not steps:
+        raise fields.fault("steps", "a scenario needs steps", "write a list with at least one step")
+    fields.end(("title", "namespace", "steps"))
+    return Scenario(
+        title, namespace, tuple(_step(file, f"steps[{n}]", found) for n, found in enumerate(steps))
+    )
+
+
+def _step(file: Path, path: str, document: Any) -> Step:
+    fields = Fields(file, path, document)
+    expected = fields.fields("expect")
+    step = Step(
+        name=fields.text("name"),
+        fault=_fault(fields.fields("fault")),
+        join=fields.texts("join"),
+        leave=fields.texts("leave"),
+        delete=fields.texts("delete"),
+        apply=fields.texts("apply"),
+        expect=_expectation(expected) if expected else Expectation(),
+    )
+    for name in step.delete:
+        if name.count("/") != 1:
+            raise fields.fault("delete", f"{name!r} is not an object", "write kind/name, such as pod/train-1")
+    fields.end(("name", "fault", "join", "leave", "delete", "apply", "expect"))
+    return step
+
+
+def _fault(fields: Fields | None) -> RefusedBinding | None:
+    if fields is None:
+        return None
+    refused = fields.fields("refuse-binding")
+    if refused is None:
+        raise fields.fault("", "no fault is named", "known ones are refuse-binding")
+    fault = RefusedBinding(refused.text("pod"), refused.whole("times"))
+    refused.end(("pod", "times"))
+    fields.end(("refuse-binding",))
+    return fault
+
+
+def _expectation(fields: Fields) -> Expectation:
+    pods, groups = fields.mapping("pods"), fields.mapping("groups")
+    listed = fields.take("reservations")
+    expectation = Expectation(
+        pods={
+            name: _pod(Fields(fields.file, f"{fields.path}.pods.{name}", found))
+            for name, found in pods.items()
+        },
+        groups={
+            name: _group(Fields(fields.file, f"{fields.path}.groups.{name}", found))
+            for name, found in groups.items()
+        },
+        reservations=None if listed is None else tuple(map(str, listed)),
+        allocatable=_counts(fields, "allocatable"),
+        free=_counts(fields, "free"),
+        sees={place: tuple(map(str, lines)) for place, lines in fields.mapping("sees").items()},
+    )
+    fields.end(("pods", "groups", "reservations", "allocatable", "free", "sees"))
+    return expectation
+
+
+def _pod(fields: Fields) -> ExpectedPod:
+    phase = fields.text("phase")
+    if phase not in PHASES:
+        raise fields.fault("phase", f"unknown phase {phase!r}", f"known ones are {', '.join(PHASES)}")
+    devices = fields.mapping("devices")
+    node, code = fields.text("node", ""), fields.text("code", "")
+    expected = ExpectedPod(
+        phase=phase,
+        node=node or None,
+        devices={name: tuple(map(str, found)) for name, found in devices.items()} if devices else None,
+        code=_code(fields, "code", code) if code else None,
+        reasons={
+            name: _code(fields, f"reasons.{name}", found) for name, found in fields.mapping("reasons").items()
+        },
+    )
+    fields.end(("phase", "node", "devices", "code", "reasons"))
+    return expected
+
+
+def _code(fields: Fields, name: str, code: Any) -> str:
+    if code not in list(Reason):
+        raise fields.fault(name, f"unknown reason code {code!r}", f"known ones are {', '.join(Reason)}")
+    return str(code)
+
+
+def _group(fields: Fields) -> ExpectedGroup:
+    expected = ExpectedGroup(
+        fields.text("scheduled"), fields.text("reason", "") or None, fields.text("message", "")
+    )
+    fields.end(("scheduled", "reason", "message"))
+    return expected
+
+
+def _counts(fields: Fields, name: str) -> Mapping[str, Mapping[str, int]]:
+    found = fields.mapping(name)
+    for node, counts in found.items():
+        for resource, count in Fields(fields.file, f"{fields.path}.{name}.{node}", counts).items():
+            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+                raise fields.fault(f"{name}.{node}.{resource}", f"{count!r} is not a count", "give 0 or more")
+    return found
