@@ -1,0 +1,96 @@
+"""The labels that GPU feature discovery would write on the node, from the same inventory as the device list.
+
+Stands for NVIDIA's gpu-feature-discovery (internal/lm). Rules:
+
+| strategy | nvidia.com/gpu.* | nvidia.com/mig-<profile>.* |
+|---|---|---|
+| none | the physical GPUs, whatever their MIG mode | - |
+| single | the MIG devices: product `<P>-MIG-<profile>`, count and memory of the instances | - |
+| mixed | the physical GPUs; replicas 0 where none of them is whole | one group for each profile |
+
+One product's labels win: that of the first whole GPU, else of the first GPU. No GPUs, no labels.
+What takes a driver to know (versions, engines, machine, clique) is left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from gpuyard import mig, models
+from gpuyard.gpus import GPU
+from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+
+Labels = dict[str, str]
+
+_PREFIX: Final = "nvidia.com/"
+
+
+def labels(inventory: Inventory) -> Labels:
+    """The labels of a node with this inventory."""
+    if not inventory.gpus:
+        return {}
+    found = dict(_physical(inventory))
+    split = [gpu for gpu in inventory.gpus if gpu.mig_enabled]
+    if inventory.mig_strategy is not MigStrategy.NONE:
+        found["mig.strategy"] = inventory.mig_strategy.value
+    if inventory.mig_strategy is MigStrategy.SINGLE:
+        for profile, gpus in _by_profile(split).items():
+            found |= _instances("gpu", profile, gpus)
+    if inventory.mig_strategy is MigStrategy.MIXED:
+        for profile, gpus in _by_profile(split).items():
+            found |= _instances(f"mig-{_written(profile)}", profile, gpus)
+    return {_PREFIX + key: value for key, value in sorted(found.items())}
+
+
+def _physical(inventory: Inventory) -> Iterator[tuple[str, str]]:
+    whole = [gpu for gpu in inventory.gpus if not gpu.mig_enabled]
+    first = (whole or inventory.gpus)[0]
+    advertised = whole or inventory.mig_strategy is MigStrategy.NONE
+    sharing = inventory.sharing
+    yield "gpu.present", "true"
+    yield "gpu.product", mig.product_label(first.model) + _suffix(sharing)
+    yield "gpu.count", str(sum(gpu.model == first.model for gpu in inventory.gpus))
+    yield "gpu.memory", str(first.memory_mib)
+    yield "gpu.replicas", str(sharing.replicas if advertised else 0)
+    yield "gpu.sharing-strategy", sharing.mode.value
+    yield "mig.capable", str(mig.board_of(first.model) is not None).lower()
+    if (model := models.model_of(first.model)) is not None:
+        yield "gpu.family", model.family
+        yield "gpu.compute.major", str(model.compute[0])
+        yield "gpu.compute.minor", str(model.compute[1])
+
+
+def _suffix(sharing: Sharing) -> str:
+    # A renamed resource says so itself.
+    return "-SHARED" if sharing.mode is not SharingMode.NONE and not sharing.renamed else ""
+
+
+def _by_profile(split: Sequence[GPU]) -> dict[str, list[GPU]]:
+    """The GPU of each instance, by profile: a GPU with two instances of one profile comes twice."""
+    found: dict[str, list[GPU]] = defaultdict(list)
+    for gpu in split:
+        for instance in gpu.instances:
+            found[instance.profile].append(gpu)
+    return found
+
+
+def _instances(group: str, profile: str, gpus: Sequence[GPU]) -> Iterator[tuple[str, str]]:
+    yield f"{group}.product", f"{mig.product_label(gpus[0].model)}-MIG-{_written(profile)}"
+    yield f"{group}.count", str(len(gpus))
+    yield f"{group}.replicas", "1"
+    yield f"{group}.sharing-strategy", SharingMode.NONE.value
+    board = mig.board_of(gpus[0].model)
+    geometry = board.profile(profile) if board is not None else None
+    if geometry is None:
+        return
+    yield f"{group}.slices.gi", str(geometry.compute_slices)
+    yield f"{group}.slices.ci", str(geometry.compute_slices)
+    if geometry.memory_mib:
+        yield f"{group}.memory", str(geometry.memory_mib)
+    if geometry.multiprocessors:
+        yield f"{group}.multiprocessors", str(geometry.multiprocessors)
+
+
+def _written(profile: str) -> str:
+    """As in a resource name: labels may not hold a plus sign either."""
+    return profile.replace("+", ".")

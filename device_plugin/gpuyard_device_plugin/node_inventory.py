@@ -1,0 +1,65 @@
+"""What the plugin makes of a node's GPUs under a configuration, checked as a whole.
+
+Stands for NVIDIA's resource manager (internal/rm) and the checks that it makes at its start.
+"""
+
+from typing import Final
+
+from gpuyard.gpus import GPU
+from gpuyard.inventory import Inventory, MigStrategy, SharingMode
+from gpuyard_device_plugin.config import InvalidConfigError, PluginConfig
+
+MESSAGE_LIMIT: Final = 4 * 1024 * 1024
+"""Bytes: gRPC's own limit for a message that comes in. The kubelet keeps it, and a device list is one message."""
+
+_STRATEGY: Final = "flags.migStrategy"
+_REPLICAS: Final = {
+    SharingMode.TIME_SLICING: "sharing.timeSlicing.resources[0].replicas",
+    SharingMode.MPS: "sharing.mps.resources[0].replicas",
+}
+_MPS_CLIENTS: Final = 48
+"""Clients of one MPS server since compute capability 7.5, which every modelled GPU has (CUDA's MPS guide)."""
+
+
+def build(gpus: tuple[GPU, ...], config: PluginConfig) -> Inventory:
+    """The inventory of a node; InvalidConfigError when its GPUs and its configuration contradict each other."""
+    if config.mig_strategy is MigStrategy.SINGLE:
+        _check_single(gpus)
+    if config.sharing.mode is not SharingMode.NONE:
+        _check_sharing(gpus, config)
+    return Inventory(tuple(sorted(gpus, key=lambda gpu: gpu.index)), config.sharing, config.mig_strategy)
+
+
+def _check_single(gpus: tuple[GPU, ...]) -> None:
+    """Strategy single says nvidia.com/gpu for MIG devices: that is honest only if they are all alike."""
+    if len({gpu.mig_enabled for gpu in gpus}) > 1:
+        problem = "all devices on the node must be configured with the same migEnabled value"
+        raise InvalidConfigError(_STRATEGY, problem, "put all GPUs in MIG mode, or use mixed")
+    for gpu in gpus:
+        if gpu.mig_enabled and not gpu.instances:
+            problem = f"device {gpu.index} has no MIG devices configured"
+            raise InvalidConfigError(_STRATEGY, problem, "give it instances, or use mixed")
+    if len({instance.profile for gpu in gpus if gpu.mig_enabled for instance in gpu.instances}) > 1:
+        problem = "more than one MIG device type present on node"
+        raise InvalidConfigError(_STRATEGY, problem, "use one profile on all GPUs, or mixed")
+
+
+def _check_sharing(gpus: tuple[GPU, ...], config: PluginConfig) -> None:
+    if config.mig_strategy is MigStrategy.SINGLE and any(gpu.mig_enabled for gpu in gpus):
+        remedy = "use migStrategy none or mixed, or leave the sharing out"
+        raise InvalidConfigError(_STRATEGY, "shares of MIG devices are not modelled", remedy)
+    replicas, field = config.sharing.replicas, _REPLICAS[config.sharing.mode]
+    if config.sharing.mode is SharingMode.MPS and replicas > _MPS_CLIENTS:
+        problem = f"{replicas} are more than the {_MPS_CLIENTS} clients of an MPS server"
+        raise InvalidConfigError(field, problem, f"use at most {_MPS_CLIENTS}")
+    size = len(gpus) * replicas * _entry_bytes(replicas)
+    if size > MESSAGE_LIMIT:
+        problem = f"{len(gpus)} GPUs x {replicas} make a device list of {size} bytes"
+        remedy = f"stay below the {MESSAGE_LIMIT} bytes that the kubelet takes: use fewer replicas"
+        raise InvalidConfigError(field, problem, remedy)
+
+
+def _entry_bytes(replicas: int) -> int:
+    """The most that one device takes in a list: tag and length, id, health, NUMA node of two bytes."""
+    identity = len("GPU-00000000-0000-0000-0000-000000000000::") + len(str(replicas - 1))
+    return 2 + (2 + identity) + (2 + len("Unhealthy")) + (2 + 2 + 2)

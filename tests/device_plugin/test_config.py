@@ -1,0 +1,74 @@
+"""NVIDIA's config file is understood as NVIDIA does, or refused with the field and a remedy."""
+
+from typing import Any
+
+import pytest
+
+from gpuyard.inventory import MigStrategy, Sharing, SharingMode
+from gpuyard_device_plugin.config import InvalidConfigError, PluginConfig, parse
+
+
+def shares(
+    key: str = "timeSlicing", replicas: Any = 10, name: Any = "nvidia.com/gpu", **settings: Any
+) -> Any:
+    return {"sharing": {key: {"resources": [{"name": name, "replicas": replicas}], **settings}}}
+
+
+@pytest.mark.parametrize("empty", [None, {}, {"version": "v1"}, {"flags": None, "sharing": None}])
+def test_no_settings_mean_whole_gpus(empty: Any) -> None:
+    assert parse(empty) == PluginConfig()
+
+
+@pytest.mark.parametrize("strategy", list(MigStrategy))
+def test_the_mig_strategy_is_read(strategy: MigStrategy) -> None:
+    assert parse({"flags": {"migStrategy": strategy.value}}).mig_strategy is strategy
+
+
+def test_time_slicing_is_read() -> None:
+    config = parse({"version": "v1", **shares(renameByDefault=True, failRequestsGreaterThanOne=True)})
+    assert config.sharing == Sharing(SharingMode.TIME_SLICING, 10, renamed=True)
+    assert config.fail_requests_greater_than_one
+
+
+def test_more_than_one_share_is_refused_by_default_with_mps_only() -> None:
+    assert not parse(shares("timeSlicing")).fail_requests_greater_than_one
+    assert parse(shares("mps")).fail_requests_greater_than_one
+    assert not parse(shares("mps", failRequestsGreaterThanOne=False)).fail_requests_greater_than_one
+
+
+def test_mps_wins_over_time_slicing() -> None:
+    both = {"sharing": {**shares("mps", 4)["sharing"], **shares("timeSlicing", 9)["sharing"]}}
+    assert parse(both).sharing == Sharing(SharingMode.MPS, 4)
+
+
+def test_unknown_keys_and_a_missing_prefix_do_no_harm() -> None:
+    document = shares(name="gpu") | {"flags": {"plugin": {"passDeviceSpecs": True}}, "imex": {}}
+    assert parse(document).sharing.replicas == 10
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        ([], "config"),
+        ({"version": "v2"}, "version"),
+        ({"flags": []}, "flags"),
+        ({"flags": {"migStrategy": "both"}}, "flags.migStrategy"),
+        ({"flags": {"migStrategy": ["none"]}}, "flags.migStrategy"),
+        ({"sharing": {"timeSlicing": {}}}, "sharing.timeSlicing.resources"),
+        ({"sharing": {"timeSlicing": {"resources": [{}, {}]}}}, "sharing.timeSlicing.resources"),
+        (shares(replicas=1), "sharing.timeSlicing.resources[0].replicas"),
+        (shares(replicas=True), "sharing.timeSlicing.resources[0].replicas"),
+        (shares(replicas=2.5), "sharing.timeSlicing.resources[0].replicas"),
+        (shares(replicas="4"), "sharing.timeSlicing.resources[0].replicas"),
+        (shares(name=None), "sharing.timeSlicing.resources[0].name"),
+        (shares(name="nvidia.com/mig-1g.5gb"), "sharing.timeSlicing.resources[0].name"),
+        (shares(renameByDefault="yes"), "sharing.timeSlicing.renameByDefault"),
+        ({"flags": {"migStrategy": "mixed"}, **shares("mps", 4)}, "sharing.mps"),
+    ],
+)
+def test_what_cannot_be_honoured_names_the_field_and_a_remedy(document: Any, field: str) -> None:
+    with pytest.raises(InvalidConfigError) as refused:
+        parse(document)
+    assert refused.value.field == field
+    assert refused.value.problem
+    assert refused.value.remedy in str(refused.value)
