@@ -1,7 +1,6 @@
 """MIG: which instances a board can hold, where they may lie, and where best to put them.
 
-Stands for the placement tables in NVIDIA's driver (`nvidia-smi mig -lgipp`). Rules, from data/mig.json, which keeps
-the source and the confidence of every number:
+Stands for the placement tables in NVIDIA's driver (`nvidia-smi mig -lgipp`). Rules, over the tables in `boards`:
 - An instance occupies memory slices [start, start + size), and each profile has a list of legal starts.
 - Instances do not overlap; compute slices add up to at most the board's; a profile has at most `max_instances`,
   and only one instance has the media engines (+me).
@@ -9,16 +8,27 @@ the source and the confidence of every number:
 """
 
 import functools
-import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from gpuyard import vocabulary
+from gpuyard.boards import BOARDS, Board, Profile, board_of, managed_resources, product_label, profile_names
 from gpuyard.verdicts import Reason, Rejection
+
+__all__ = [
+    "BOARDS",
+    "Board",
+    "Profile",
+    "Slot",
+    "board_of",
+    "instance_id",
+    "legal",
+    "managed_resources",
+    "place_all",
+    "product_label",
+    "profile_names",
+    "room",
+]
 
 
 class Slot(NamedTuple):
@@ -28,57 +38,12 @@ class Slot(NamedTuple):
     start: int
     size: int
 
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.size
+
     def overlaps(self, other: "Slot") -> bool:
-        return self.start < other.start + other.size and other.start < self.start + self.size
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """A GPU-instance profile. `memory_mib` and `multiprocessors` are 0 where no listing was seen."""
-
-    name: str
-    compute_slices: int
-    memory_slices: int
-    max_instances: int
-    placements: tuple[tuple[int, int], ...]
-    """(start, size) pairs, in memory slices."""
-    memory_mib: int
-    multiprocessors: int
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """A GPU model's geometry; `product_names` as in the label nvidia.com/gpu.product."""
-
-    key: str
-    product_names: tuple[str, ...]
-    memory_slices: int
-    compute_slices: int
-    profiles: tuple[Profile, ...]
-
-    def profile(self, name: str) -> Profile | None:
-        return next((profile for profile in self.profiles if profile.name == name), None)
-
-
-def product_label(name: str) -> str:
-    """`NVIDIA A100-SXM4-40GB` -> `NVIDIA-A100-SXM4-40GB`: a product name as GPU feature discovery writes it."""
-    return re.sub(r"[^A-Za-z0-9\-_. ]", "", name).replace(" ", "-")
-
-
-def board_of(model: str) -> Board | None:
-    """The geometry of a GPU model, or None where it has no MIG. `model` is a product name or its label."""
-    return _BY_PRODUCT.get(product_label(model))
-
-
-def profile_names() -> frozenset[str]:
-    """Every profile of every board."""
-    return _PROFILE_NAMES
-
-
-def managed_resources() -> tuple[str, ...]:
-    """Every resource name that an extender must manage, sorted: kube-scheduler takes no wildcard."""
-    profiles = (vocabulary.mig_resource(name) for name in _PROFILE_NAMES)
-    return tuple(sorted({vocabulary.GPU, vocabulary.GPU_SHARED, *profiles}))
+        return _overlap(self.span, other.span)
 
 
 def instance_id(board: Board, start: int, size: int) -> int:
@@ -111,25 +76,33 @@ def place_all(board: Board, profiles: Sequence[str]) -> tuple[Slot, ...] | Rejec
     return layout
 
 
-def room(board: Board, placed: Sequence[tuple[str, int, int]]) -> tuple[int, ...]:
-    """How many places are left for each size of instance, largest first: compare to keep the largest holes."""
-    slots = [Slot(*slot) for slot in placed]
-    shapes = sorted({(p.memory_slices, p.compute_slices, p.placements) for p in board.profiles}, reverse=True)
+def room(board: Board, spans: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """How many places the (start, size) spans leave for each size of instance, largest first.
+
+    Of two layouts the one with the greater room keeps the larger holes.
+    """
+    return _room(board.key, tuple(sorted(spans)))
+
+
+@functools.lru_cache(maxsize=65536)
+def _room(key: str, spans: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+    profiles = BOARDS[key].profiles
+    shapes = sorted({(p.memory_slices, p.compute_slices, p.placements) for p in profiles}, reverse=True)
     return tuple(
-        sum(not any(Slot("", *place).overlaps(slot) for slot in slots) for place in places)
-        for _, _, places in shapes
+        sum(not any(_overlap(place, span) for span in spans) for place in places) for _, _, places in shapes
     )
 
 
 @functools.lru_cache(maxsize=4096)
 def _best_layout(key: str, profiles: tuple[str, ...]) -> tuple[Slot, ...] | None:
-    board = _BY_KEY[key]
+    board = BOARDS[key]
     wanted = [profile for name in profiles if (profile := board.profile(name))]
     wanted.sort(key=lambda profile: (-profile.memory_slices, profile.name))
     layouts = {tuple(sorted(layout, key=lambda slot: slot.start)) for layout in _layouts(board, wanted, ())}
     if not layouts:
         return None
-    return min(layouts, key=lambda layout: (tuple(-left for left in room(board, layout)), layout))
+    by_starts = sorted(layouts, key=lambda layout: [(slot.start, slot.profile) for slot in layout])
+    return max(by_starts, key=lambda layout: room(board, [slot.span for slot in layout]))
 
 
 def _layouts(board: Board, wanted: Sequence[Profile], placed: tuple[Slot, ...]) -> Iterator[tuple[Slot, ...]]:
@@ -146,6 +119,10 @@ def _layouts(board: Board, wanted: Sequence[Profile], placed: tuple[Slot, ...]) 
             yield from _layouts(board, rest, (*placed, slot))
 
 
+def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return a[0] < b[0] + b[1] and b[0] < a[0] + a[1]
+
+
 def _allowed(board: Board, slot: Slot) -> bool:
     profile = board.profile(slot.profile)
     return profile is not None and (slot.start, slot.size) in profile.placements
@@ -160,36 +137,3 @@ def _within_limits(board: Board, slots: Sequence[Slot]) -> bool:
         and all(count <= profile.max_instances for profile, count in found)
         and engines <= 1  # the JPEG and OFA engines exist once
     )
-
-
-def _profile(found: dict[str, Any]) -> Profile:
-    return Profile(
-        name=found["name"],
-        compute_slices=found["compute_slices"],
-        memory_slices=found["memory_slices"],
-        max_instances=found["max_instances"],
-        placements=tuple((start, found["memory_slices"]) for start in found["starts"]),
-        memory_mib=found.get("memory_mib", 0),
-        multiprocessors=found.get("sm", 0),
-    )
-
-
-def _load() -> tuple[Board, ...]:
-    """The one file read of this package: the tables are data with sources, and part of the code."""
-    document = json.loads(resources.files("gpuyard").joinpath("data/mig.json").read_text("utf-8"))
-    return tuple(
-        Board(
-            key=found["key"],
-            product_names=tuple(product_label(name) for name in found["product_names"]),
-            memory_slices=found["memory_slices"],
-            compute_slices=found["compute_slices"],
-            profiles=tuple(_profile(profile) for profile in found["profiles"]),
-        )
-        for found in document["boards"]
-    )
-
-
-BOARDS = _load()
-_BY_KEY = {board.key: board for board in BOARDS}
-_BY_PRODUCT = {name: board for board in BOARDS for name in board.product_names}
-_PROFILE_NAMES = frozenset(profile.name for board in BOARDS for profile in board.profiles)

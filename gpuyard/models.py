@@ -1,7 +1,7 @@
 """The GPU models that a yard can have, with what their nodes show.
 
 Stands for what NVML reports and GPU feature discovery turns into labels. Memory is what hardware captures and node
-listings showed as nvidia.com/gpu.memory; a model with MIG has its geometry in `mig`.
+listings showed as nvidia.com/gpu.memory; a model with MIG has its geometry in `boards`.
 """
 
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ def nearness(a: GPU, b: GPU) -> int:
 
 def set_score(gpus: Sequence[GPU]) -> int:
     """The sum of the nearness of all pairs; 0 for a single GPU."""
-    return sum(nearness(a, b) for a, b in combinations(gpus, 2))
+    return _set_score(tuple(_place(gpu) for gpu in gpus))
 
 
 def best_set(free: Sequence[GPU], count: int, must: Sequence[int] = ()) -> tuple[int, ...]:
@@ -51,6 +51,11 @@ def best_set(free: Sequence[GPU], count: int, must: Sequence[int] = ()) -> tuple
     `must` are indexes that have to be among them. Empty when there are not enough.
     """
     return _best_set(_shared_places(free), count, tuple(sorted(must)))
+
+
+@functools.lru_cache(maxsize=8192)
+def _set_score(places: tuple[Place, ...]) -> int:
+    return sum(_link(a, b) for a, b in combinations(places, 2))
 
 
 def _place(gpu: GPU) -> Place:

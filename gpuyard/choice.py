@@ -1,0 +1,76 @@
+"""Which of the free devices a container gets.
+
+Stands for the GetPreferredAllocation policies of NVIDIA's plugin. Rules, by kind of device:
+- whole GPUs: the set that goes best together (`topology`);
+- shares: distinct GPUs, the fullest GPU first, so that whole GPUs stay free;
+- MIG instances: the fullest GPU first, then the place that leaves the largest holes (`mig.room`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gpuyard import mig, topology
+from gpuyard.inventory import Device, Inventory
+
+
+def choose(
+    inventory: Inventory, free: Sequence[Device], must: Sequence[Device], owned: Sequence[Device], count: int
+) -> tuple[Device, ...]:
+    """`count` devices out of `free`, all of `must` among them, by GPU and place; fewer when they run out.
+
+    `owned` are the devices that have owners already, of every resource.
+    """
+    if any(device.replica is not None for device in free):
+        chosen = _one_by_one(free, must, count, lambda taken: _share_key(free, taken))
+    elif any(device.size for device in free):
+        chosen = _one_by_one(free, must, count, lambda taken: _instance_key(inventory, [*owned, *taken]))
+    else:
+        chosen = _whole(inventory, free, must, count)
+    return tuple(sorted(chosen, key=lambda device: (device.gpu, device.start, device.replica or 0)))
+
+
+_Key = Callable[[Device], Any]
+
+
+def _whole(
+    inventory: Inventory, free: Sequence[Device], must: Sequence[Device], count: int
+) -> Sequence[Device]:
+    indexes = {device.gpu for device in free}
+    gpus = [gpu for gpu in inventory.gpus if gpu.index in indexes]
+    taken = topology.best_set(gpus, min(count, len(free)), [device.gpu for device in must])
+    return [device for device in free if device.gpu in taken]
+
+
+def _one_by_one(
+    free: Sequence[Device], must: Sequence[Device], count: int, key: Callable[[Sequence[Device]], _Key]
+) -> Sequence[Device]:
+    """Take the device with the lowest key again and again; none that overlaps one that is taken."""
+    taken = list(must)
+    while len(taken) < count:
+        left = [device for device in free if not any(device.overlaps(other) for other in taken)]
+        if not left:
+            break
+        taken.append(min(left, key=key(taken)))
+    return taken
+
+
+def _share_key(free: Sequence[Device], taken: Sequence[Device]) -> _Key:
+    shares = Counter(device.gpu for device in free)
+    mine = Counter(device.gpu for device in taken)
+    return lambda device: (mine[device.gpu], shares[device.gpu], device.gpu, device.replica or 0)
+
+
+def _instance_key(inventory: Inventory, owned: Sequence[Device]) -> _Key:
+    slices = Counter[int]()
+    for device in owned:
+        slices[device.gpu] += device.size
+    boards = {gpu.index: mig.board_of(gpu.model) for gpu in inventory.gpus}
+
+    def key(device: Device) -> tuple[int, tuple[int, ...], int, int]:
+        board = boards[device.gpu]
+        spans = [(held.start, held.size) for held in (*owned, device) if held.gpu == device.gpu]
+        holes = mig.room(board, spans) if board else ()
+        return -slices[device.gpu], tuple(-left for left in holes), device.gpu, device.start
+
+    return key

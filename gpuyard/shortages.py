@@ -1,0 +1,63 @@
+"""Why a node's devices do not suffice, said by reason code and with the numbers."""
+
+from collections.abc import Sequence
+
+from gpuyard import vocabulary
+from gpuyard.cluster import Node
+from gpuyard.inventory import Device
+from gpuyard.verdicts import Reason, Rejection
+
+
+def by_devices(node: Node, resource: str, needed: int) -> Rejection | None:
+    """Why the inventory of `node` cannot give `needed` devices at one time; None when it can."""
+    offered, idle = node.devices(resource), node.idle(resource)
+    free = sum(device.healthy for device in idle)
+    if free >= needed:
+        return None
+    if not offered:
+        return absent(node, resource)
+    numbers = f"{_needs(resource, needed, offered)}, {free} free of {len(offered)}"
+    if len(idle) >= needed:
+        return Rejection(node.name, Reason.GPU_UNHEALTHY, f"{numbers}, {len(idle) - free} unhealthy")
+    return Rejection(node.name, _reason(resource, offered), numbers)
+
+
+def by_count(node: Node, resource: str, needed: int) -> Rejection:
+    """The same where kube-scheduler's own count says no: by allocatable and what is booked."""
+    total = node.fit.allocatable.get(resource, 0)
+    offered = node.devices(resource)
+    if not total and not offered:
+        return absent(node, resource)
+    left = max(0, total - node.used.get(resource, 0))
+    numbers = f"{_needs(resource, needed, offered)}, {left} free of {total} allocatable"
+    return Rejection(node.name, _reason(resource, offered), numbers)
+
+
+def absent(node: Node, resource: str) -> Rejection:
+    """The node has none of the resource."""
+    return Rejection(node.name, Reason.NO_SUCH_RESOURCE, f"the node offers no {resource}")
+
+
+def _reason(resource: str, offered: Sequence[Device]) -> Reason:
+    if _shared(resource, offered):
+        return Reason.SHARES_EXHAUSTED
+    if _instances(resource, offered):
+        return Reason.NO_MIG_PLACEMENT
+    return Reason.INSUFFICIENT_GPUS
+
+
+def _needs(resource: str, needed: int, offered: Sequence[Device]) -> str:
+    plural = "" if needed == 1 else "s"
+    if _shared(resource, offered):
+        return f"needs {needed} share{plural} of a GPU"
+    if _instances(resource, offered):
+        return f"needs {needed} MIG instance{plural} ({resource})"
+    return f"needs {needed} GPU{plural}"
+
+
+def _shared(resource: str, offered: Sequence[Device]) -> bool:
+    return resource == vocabulary.GPU_SHARED or any(device.replica is not None for device in offered)
+
+
+def _instances(resource: str, offered: Sequence[Device]) -> bool:
+    return resource.startswith(vocabulary.MIG_PREFIX) or any(device.size for device in offered)
