@@ -34,6 +34,21 @@ class _Item:
     cancelled: bool = field(default=False, compare=False)
 
 
+class Death(BaseException):
+    """Raised into work of a part that has just died, so that it does nothing more. Nobody catches it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    work: Coroutine[Any, Any, None]
+    name: str
+    alive: Callable[[], bool]
+
+
+def _always() -> bool:
+    return True
+
+
 class StepSignal:
     """A signal whose waiters go on as items of their own."""
 
@@ -61,7 +76,11 @@ class Steps:
         return self._now
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        self.call_at(self._now, name, lambda: self._go_on(work, name, None))
+        self.start(_Task(work, name, _always))
+
+    def start(self, task: _Task) -> None:
+        """Queue the beginning of a task."""
+        self.call_at(self._now, task.name, lambda: self._go_on(task, None))
 
     async def sleep_until(self, when: float) -> None:
         if when > self._now:
@@ -110,14 +129,19 @@ class Steps:
         work.close()
         raise RuntimeError("this work waits: spawn it instead")
 
-    def _go_on(self, work: Coroutine[Any, Any, None], name: str, value: bool | None) -> None:
+    def _go_on(self, task: _Task, value: bool | None) -> None:
+        if not task.alive():
+            task.work.close()
+            return
         try:
-            wait = work.send(value)
+            wait = task.work.send(value)
         except StopIteration:
             return
-        self._suspend(work, name, wait)
+        except Death:
+            return
+        self._suspend(task, wait)
 
-    def _suspend(self, work: Coroutine[Any, Any, None], name: str, wait: Wait) -> None:
+    def _suspend(self, task: _Task, wait: Wait) -> None:
         woken = False
         timer: _Item | None = None
 
@@ -128,9 +152,34 @@ class Steps:
             woken = True
             if timer is not None:
                 timer.cancelled = True
-            self.call_at(self._now, name, lambda: self._go_on(work, name, value))
+            self.call_at(self._now, task.name, lambda: self._go_on(task, value))
 
         if wait.subscribe is not None:
             wait.subscribe(lambda: wake(True))
         if wait.until is not None:
-            timer = self.call_at(wait.until, name, lambda: wake(False))
+            timer = self.call_at(wait.until, task.name, lambda: wake(False))
+
+
+class Scope:
+    """The runtime of one part of the cluster, which can die alone: `end` drops all its work, as kill -9 does."""
+
+    def __init__(self, clock: Steps) -> None:
+        self._clock, self._alive = clock, True
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        self._clock.start(_Task(work, name, self.alive))
+
+    async def sleep_until(self, when: float) -> None:
+        await self._clock.sleep_until(when)
+
+    def signal(self) -> Signal:
+        return StepSignal()
+
+    def alive(self) -> bool:
+        return self._alive
+
+    def end(self) -> None:
+        self._alive = False
