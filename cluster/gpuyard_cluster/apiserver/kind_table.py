@@ -4,7 +4,7 @@ Stands for the generated Go types. `python -m gpuyard_cluster.apiserver.kind_tab
 reads the file only, because importing the client takes longer than starting a cluster.
 
 A type is written `string`, `int`, `bool`, `number`, `time`, `microtime`, `quantity`, `bytes`, `any`, the name of
-another table entry, or `[]T` and `{}T` for lists and maps of it.
+another table entry, `bool|T` for either, or `[]T` and `{}T` for lists and maps of it.
 """
 
 import importlib
@@ -33,6 +33,8 @@ _QUANTITIES = {
     "V1ResourceFieldSelector": ("divisor",),
     "V1PersistentVolumeClaimStatus": ("allocatedResources", "capacity"),
 }
+_SCHEMAS = {"items": "V1JSONSchemaProps", "additionalProperties": "bool|V1JSONSchemaProps"}
+"""Fields of V1JSONSchemaProps that the client leaves untyped."""
 _MICROTIMES = {"acquireTime", "renewTime", "eventTime", "lastObservedTime"}
 _SHARED_NAMES = {"v1/Event": "CoreV1Event", "events.k8s.io/v1/Event": "EventsV1Event"}
 """A kind that two groups have carries the group's name in the client."""
@@ -49,7 +51,11 @@ def build() -> dict[str, Any]:
         name = waiting.pop()
         if name not in types:
             types[name] = _fields(name, getattr(models, name))
-            waiting += [found for text in types[name].values() if (found := text.strip("[]{}"))[0].isupper()]
+            waiting += [
+                found
+                for text in types[name].values()
+                if (found := text.strip("[]{}").removeprefix("bool|"))[0].isupper()
+            ]
     return {"kinds": kinds, "types": dict(sorted(types.items()))}
 
 
@@ -75,6 +81,8 @@ def _type(model: str, field: str, text: str) -> str:
         return "[]" + _type(model, field, many[1])
     if mapping := re.fullmatch(r"Dict\[str, (.+)]", text):
         return "{}" + _type(model, field, mapping[1])
+    if model == "V1JSONSchemaProps" and field in _SCHEMAS:
+        return _SCHEMAS[field]
     if text == "str" and field in _QUANTITIES.get(model, ()):
         return "quantity"
     if text == "datetime" and field in _MICROTIMES:

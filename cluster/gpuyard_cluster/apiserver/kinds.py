@@ -18,15 +18,16 @@ from gpuyard_cluster.apiserver.scalars import SCALARS, Decoder, MismatchError, m
 def decode(obj: JSON, *, patched: bool = False) -> list[str]:
     """Bring a built-in object into its stored form, in place; the unknown fields that were dropped, as paths.
 
-    A value of the wrong type is an ApiError: 400, or 422 when the object is the outcome of a patch. Objects of
-    kinds that are not built in are left alone.
+    A value of the wrong type is an ApiError: 400, or 422 when the object is the outcome of a patch. Of an object
+    whose kind is not built in, only the metadata is decoded: its schema does the rest.
     """
     decoder = _root(f"{obj.get('apiVersion')}/{obj.get('kind')}")
-    if decoder is None:
-        return []
     unknown: list[str] = []
     try:
-        decoder(obj, unknown, "")
+        if decoder is not None:
+            decoder(obj, unknown, "")
+        elif "metadata" in obj:
+            _decode_field(obj, "metadata", "V1ObjectMeta", unknown, "metadata")
     except MismatchError as error:
         raise _refusal(obj, str(error), patched) from error
     return unknown
@@ -74,7 +75,13 @@ def _decoder(text: str) -> Decoder:
         return _list_of(_decoder(text[2:]))
     if text.startswith("{}"):
         return _map_of(_decoder(text[2:]))
+    if text.startswith("bool|"):
+        return _bool_or(_decoder(text.removeprefix("bool|")))
     return _struct(text)
+
+
+def _bool_or(inner: Decoder) -> Decoder:
+    return lambda value, unknown, path: value if isinstance(value, bool) else inner(value, unknown, path)
 
 
 def _struct(type_name: str) -> Decoder:
