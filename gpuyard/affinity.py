@@ -36,8 +36,8 @@ class Requirement:
 
     def _compares(self, label: str | None) -> bool:
         try:
-            have, bound = int(label or ""), int(*self.values)
-        except (TypeError, ValueError):
+            have, (bound,) = int(label or ""), map(int, self.values)
+        except ValueError:  # no label, not numbers, or not exactly one value
             return False
         return have > bound if self.operator == "Gt" else have < bound
 
