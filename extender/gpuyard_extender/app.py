@@ -1,0 +1,94 @@
+"""The extender over HTTP.
+
+Stands for the web server of a scheduler extender. Bodies are decoded and encoded by hand: FastAPI's own encoder costs
+more than the decision. A verb always answers 200, because kube-scheduler throws the body of any other answer away.
+"""
+
+import logging
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+
+from gpuyard import plans
+from gpuyard_extender import wire
+from gpuyard_extender.service import Extender
+
+log = logging.getLogger("gpuyard.extender")
+
+BROKEN = "the extender failed; its log says why"
+
+
+def create_app(extender: Extender) -> FastAPI:
+    """The ASGI application of one extender."""
+    # No schema pages: the protocol is kube-scheduler's, and the pages would load scripts from elsewhere.
+    app = FastAPI(title="GPUYard extender", openapi_url=None)
+    _add_verbs(app, extender)
+    _add_queries(app, extender)
+    _add_health(app, extender)
+    return app
+
+
+def _add_verbs(app: FastAPI, extender: Extender) -> None:
+    @app.post("/filter")
+    async def filter_nodes(request: Request) -> Response:
+        try:
+            return _json(extender.filter(await _decoded(request)))
+        except Exception:
+            log.exception("filter failed")
+            return _json(wire.filter_error(BROKEN))
+
+    @app.post("/prioritize")
+    async def prioritize(request: Request) -> Response:
+        try:
+            return _json(extender.prioritize(await _decoded(request)))
+        except Exception:
+            log.exception("prioritize failed")
+            return _json([])
+
+    @app.post("/bind")
+    async def bind(request: Request) -> Response:
+        try:
+            return _json(await extender.bind(await _decoded(request)))
+        except Exception:
+            log.exception("bind failed")
+            return _json(wire.bind_result(BROKEN))
+
+
+def _add_queries(app: FastAPI, extender: Extender) -> None:
+    @app.post("/v1/plans")
+    async def plan(request: Request) -> Response:
+        try:
+            asked = plans.request_from_json(await _decoded(request))
+        except (KeyError, TypeError, ValueError) as error:
+            return _json({"error": f"not a plan request: {error!r}"}, 400)
+        return _json(plans.answer_to_json(extender.plan(asked)))
+
+    @app.get("/v1/pods/{namespace}/{name}/explain")
+    async def explain(namespace: str, name: str) -> Response:
+        found = extender.explain(namespace, name)
+        if found is None:
+            return _json({"error": f"no pod {namespace}/{name} is known"}, 404)
+        return _json(found)
+
+
+def _add_health(app: FastAPI, extender: Extender) -> None:
+    @app.get("/livez")
+    async def livez() -> Response:
+        return Response("ok")
+
+    @app.get("/readyz")
+    async def readyz() -> Response:
+        return Response("ok") if extender.ready else Response("not synced yet", 503)
+
+
+async def _decoded(request: Request) -> Any:
+    """The body; None, which no reader takes for a request, when it is not JSON."""
+    try:
+        return orjson.loads(await request.body())
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _json(content: Any, status: int = 200) -> Response:
+    return Response(orjson.dumps(content), status, media_type="application/json")

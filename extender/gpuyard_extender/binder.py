@@ -1,0 +1,123 @@
+"""The verb Bind, carried out: wait for the gang, write the Binding, learn what became of it.
+
+Stands for the goroutine of one binding cycle. The decisions are `binding.decide`'s; here is only what takes time.
+"""
+
+from collections.abc import Callable
+
+from gpuyard.annotations import Allocation
+from gpuyard.writes import Reply
+from gpuyard_extender import binding
+from gpuyard_extender.barrier import Barriers, Key, Ticket
+from gpuyard_extender.binding import BindRequest, Bound, Commit, Held, Refused
+from gpuyard_extender.claims import Grade
+from gpuyard_extender.ledger import Ledger
+from gpuyard_extender.pods import ids
+from gpuyard_kube.api import Api
+from gpuyard_kube.runtime import Runtime, Signal
+
+
+class Binder:
+    """All Binds of one extender."""
+
+    def __init__(self, ledger: Ledger, api: Api, runtime: Runtime, tell: Callable[[str], None]) -> None:
+        self._ledger = ledger
+        self._api = api
+        self._runtime = runtime
+        self._tell = tell
+        self._barriers = Barriers(runtime)
+        self._writing: dict[str, Signal] = {}
+
+    async def bind(self, request: BindRequest) -> Bound | Refused:
+        """The answer to one Bind, when there is one."""
+        ticket = Ticket(request.uid, self._key(request))
+        self._barriers.replace(ticket.uid, ticket.key)
+        try:
+            answer = await self._answer(request, ticket)
+        finally:
+            self._barriers.leave(ticket)
+        if isinstance(answer, Refused):
+            self._tell(f"Bind {request.name} to {request.node}: {answer.text}")
+        return answer
+
+    def look_again(self) -> None:
+        """The ledger has changed: whoever waits for what has come, or in vain, goes on."""
+        for key, held in self._barriers.waiting():
+            for uid in held:
+                pod = self._ledger.pods.get(uid)
+                if pod is None or pod.terminating or pod.ended:
+                    self._barriers.fail(key, "a member of the pod group was deleted")
+                    break
+            else:
+                if self._moves(held):
+                    self._barriers.stir(key)
+
+    def _moves(self, held: tuple[str, ...]) -> bool:
+        """Whether those who wait would be answered now: the gang is complete, or has lost its places."""
+        seated = self._ledger.seat(held[0], self._runtime.now())
+        return seated is None or binding.complete(seated[0], self._ledger, held)
+
+    def _key(self, request: BindRequest) -> Key:
+        pod = self._ledger.pods.get(request.uid)
+        return (request.namespace, (pod.group if pod else None) or "")
+
+    async def _answer(self, request: BindRequest, ticket: Ticket) -> Bound | Refused:
+        while not ticket.refusal:
+            writing = self._writing.get(request.uid)
+            if writing is not None:
+                await writing.wait()
+                continue
+            answer = binding.decide(
+                request, self._ledger, self._barriers.gate(ticket.key), self._runtime.now()
+            )
+            match answer:
+                case Held(until):
+                    self._tell(f"Bind {request.name} to {request.node}: held for its gang")
+                    await self._barriers.wait(ticket, until)
+                case Commit():
+                    return await self._commit(request, answer, ticket)
+                case _:
+                    return answer
+        return Refused(ticket.refusal)
+
+    async def _commit(self, request: BindRequest, commit: Commit, ticket: Ticket) -> Bound | Refused:
+        uid, written = request.uid, self._runtime.signal()
+        self._writing[uid] = written
+        self._ledger.assume(commit.placement, Grade.SENT, self._runtime.now())
+        self._barriers.leave(ticket)
+        self._barriers.stir(ticket.key)
+        try:
+            reply = await self._api.send(commit.write)
+            answer = Bound() if reply.ok else await self._learn(request, commit, reply)
+        finally:
+            del self._writing[uid]
+            written.fire()
+        if isinstance(answer, Bound):
+            self._tell(f"Bind {request.name} to {request.node}: {_devices(commit.placement.allocation)}")
+            self._confirm(commit)
+        return answer
+
+    def _confirm(self, commit: Commit) -> None:
+        pod = self._ledger.pods.get(commit.placement.uid)
+        if pod is not None and not pod.node:
+            self._ledger.assume(commit.placement, Grade.BOUND, self._runtime.now())
+
+    async def _learn(self, request: BindRequest, commit: Commit, reply: Reply) -> Bound | Refused:
+        """Whether the pod is bound all the same: an answer can be lost, and somebody may have been faster."""
+        refused = Refused(reply.reason)
+        found = await self._api.read(request.path)
+        if not found.ok and found.status != 404:
+            return refused  # Nobody knows: the devices stay assumed until the pod is seen, or for a minute.
+        same = (found.body.get("metadata") or {}).get("uid") == request.uid
+        if same and (found.body.get("spec") or {}).get("nodeName") == request.node:
+            return Bound()
+        if same and reply.status >= 500:
+            # It may still arrive: a server that gives up on a request does not take it back.
+            self._ledger.assume(commit.placement, Grade.TENTATIVE, self._runtime.now())
+        else:
+            self._ledger.forget(request.uid, Grade.SENT)
+        return refused
+
+
+def _devices(allocation: Allocation) -> str:
+    return ", ".join(sorted(ids(allocation))) or "no device of ours"

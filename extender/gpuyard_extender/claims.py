@@ -1,0 +1,64 @@
+"""What one pod takes from one node, and on whose word.
+
+Stands for the scheduler's assumed pods and NVIDIA-style device accounting at once.
+"""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuyard.cluster import Placement
+from gpuyard.fit import Amounts
+from gpuyard.reservations import Seat
+from gpuyard_extender import settings
+from gpuyard_extender.pods import Pod, ids
+
+
+class Grade(enum.Enum):
+    """How sure an assumption is. The value is its life in seconds."""
+
+    TENTATIVE = ("tentative", settings.TENTATIVE_SECONDS)
+    """kube-scheduler was told to prefer this node."""
+    SENT = ("sent", settings.SENT_SECONDS)
+    """The Binding is on its way, or nobody knows what became of it."""
+    BOUND = ("bound", settings.SENT_SECONDS)
+    """The API server took the Binding; the pod has not been seen with its node yet."""
+
+    @property
+    def seconds(self) -> float:
+        return self.value[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A placement that the API does not show yet, until `expires` (seconds since the epoch)."""
+
+    placement: Placement
+    grade: Grade
+    expires: float
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A pod's part of `node`: what it books, the devices that it holds, and those that are promised to it."""
+
+    node: str
+    booked: Amounts
+    held: frozenset[str]
+    promised: frozenset[str]
+
+
+def of_pod(pod: Pod) -> Claim:
+    """The claim of a bound pod."""
+    return Claim(pod.node, pod.fit.requests, ids(pod.truth), ids(pod.plan))
+
+
+def of_seat(seat: Seat, pod: Pod | None) -> Claim:
+    """The claim of an unbound member of a gang; what it books is known once the pod has been seen."""
+    booked: Mapping[str, int] = pod.fit.requests if pod else {}
+    return Claim(seat.node, booked, frozenset(), ids(seat.allocation))
+
+
+def of_placement(placement: Placement) -> Claim:
+    """The claim of a pod that is about to be bound."""
+    return Claim(placement.node, placement.requests, frozenset(), ids(placement.allocation))

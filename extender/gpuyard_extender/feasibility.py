@@ -1,0 +1,40 @@
+"""Whether one pod may go to one node, and with which devices: the one answer behind Filter, Score, Bind and explain.
+
+Stands for the Filter plugins of kube-scheduler's framework. On top of the domain's fit comes one rule of gangs: a
+member that wants GPUs goes nowhere but to its seat.
+"""
+
+from gpuyard import placement
+from gpuyard.cluster import Node, Placement
+from gpuyard.reservations import Seat
+from gpuyard.verdicts import Reason, Rejection
+from gpuyard_extender.pods import Pod, ids
+
+
+def needs_seat(pod: Pod) -> bool:
+    """Whether the pod may start only with its gang. Members without GPUs are held by their scheduling gate alone."""
+    return pod.group is not None and pod.wants_gpus
+
+
+def judge(pod: Pod, node: Node, seat: Seat | None) -> Placement | Rejection:
+    """The placement of `pod` on `node`. The claim of the pod itself must not be in `node`."""
+    if isinstance(pod.request, Rejection):
+        return Rejection(node.name, pod.request.reason, pod.request.detail)
+    if needs_seat(pod) and (seat is None or seat.node != node.name):
+        detail = f"pod group {pod.group} holds {f'a seat on {seat.node}' if seat else 'no seat'} for it"
+        return Rejection(node.name, Reason.RESERVATION_MISSING, detail)
+    verdict = placement.judge(pod.fit, pod.request, node)
+    if isinstance(verdict, Rejection) or seat is None:
+        return verdict
+    return _seated(pod, node, seat)
+
+
+def _seated(pod: Pod, node: Node, seat: Seat) -> Placement | Rejection:
+    """The placement that the seat says, while its devices are still there, well and nobody else's."""
+    resources = {resource for held in seat.allocation.values() for resource in held}
+    free = {device.id for resource in resources for device in node.free(resource)}
+    lost = sorted(ids(seat.allocation) - free)
+    if lost:
+        detail = f"reserved devices are taken, sick or gone: {', '.join(lost)}"
+        return Rejection(node.name, Reason.INSUFFICIENT_GPUS, detail)
+    return Placement(pod.uid, node.name, seat.allocation, pod.fit.requests)

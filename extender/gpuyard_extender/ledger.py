@@ -1,0 +1,199 @@
+"""The ledger: what the extender believes the cluster holds.
+
+Stands for kube-scheduler's cache. It is fed with pods, nodes, reservations and pod groups, in any order; on top
+come the assumptions made since. Laws: every pod has at most one claim; a bound pod claims what its own status or
+plan says, else an assumption speaks, else its seat; a pod claims until it has ended or is gone, however long it
+takes to terminate. Each node's state is kept and only what an event touched is built anew.
+"""
+
+import heapq
+from collections.abc import Collection, Iterable
+
+from gpuyard import reservations
+from gpuyard.cluster import Cluster, Node, Placement
+from gpuyard.reservations import Reservation, Seat
+from gpuyard.writes import JSON
+from gpuyard_extender import claims, groups, nodes, pods
+from gpuyard_extender.claims import Assumption, Claim, Grade
+from gpuyard_extender.groups import Group, Members
+from gpuyard_extender.mirror import Change, Mirror
+from gpuyard_extender.nodes import NodeFacts
+from gpuyard_extender.pods import Pod
+from gpuyard_extender.seats import Seats
+
+RESOURCES = ("pods", "nodes", reservations.PLURAL, "podgroups")
+"""What the ledger is fed with."""
+
+
+class Ledger:
+    """All pods, nodes and gangs, and who holds what."""
+
+    def __init__(self) -> None:
+        self.pods: Mirror[Pod] = Mirror(pods.read)
+        self.groups: Mirror[Group] = Mirror(groups.read)
+        self._facts: Mirror[NodeFacts] = Mirror(nodes.read)
+        self._reservations: Mirror[Reservation] = Mirror(reservations.from_object)
+        self._members = Members()
+        self._seats = Seats()
+        self._assumptions: dict[str, Assumption] = {}
+        self._expiries: list[tuple[float, str]] = []
+        self._claims: dict[str, Claim] = {}
+        self._on_node: dict[str, dict[str, Claim]] = {}
+        self._named: dict[str, NodeFacts] = {}
+        self._built: dict[str, Node] = {}
+        self._touched: set[str] = set()
+
+    # --- events in
+
+    def replace(self, resource: str, objects: Iterable[JSON]) -> None:
+        """All objects of a resource as of now."""
+        match resource:
+            case "pods":
+                self._pods_changed(self.pods.replace(objects))
+            case "nodes":
+                self._nodes_changed(self._facts.replace(objects))
+            case reservations.PLURAL:
+                self._reservations_changed(self._reservations.replace(objects))
+            case "podgroups":
+                self.groups.replace(objects)
+
+    def observe(self, resource: str, event: str, obj: JSON) -> None:
+        """One change of one object."""
+        match resource:
+            case "pods":
+                self._pods_changed(self.pods.observe(event, obj))
+            case "nodes":
+                self._nodes_changed(self._facts.observe(event, obj))
+            case reservations.PLURAL:
+                self._reservations_changed(self._reservations.observe(event, obj))
+            case "podgroups":
+                self.groups.observe(event, obj)
+
+    def assume(self, placement: Placement, grade: Grade, now: float) -> None:
+        """Count on a placement that the API does not show yet; it takes the place of an earlier one."""
+        if self.pods.deleted(placement.uid):
+            return
+        assumption = Assumption(placement, grade, now + grade.seconds)
+        self._assumptions[placement.uid] = assumption
+        heapq.heappush(self._expiries, (assumption.expires, placement.uid))
+        self._settle(placement.uid)
+
+    def forget(self, uid: str, *grades: Grade) -> None:
+        """Drop the assumption about a pod if it is of one of these grades."""
+        found = self._assumptions.get(uid)
+        if found is not None and found.grade in grades:
+            del self._assumptions[uid]
+            self._settle(uid)
+
+    def promise(self, reservation: Reservation) -> None:
+        """Keep the places of a planned gang until its Reservation is seen or expires."""
+        self._settle(*self._seats.promise(reservation))
+
+    # --- questions
+
+    def cluster(self, now: float, besides: Collection[str] = ()) -> Cluster:
+        """All nodes with what is claimed on them now, except the claims of the pods `besides` (UIDs)."""
+        self.expire(now)
+        for name in self._touched:
+            self._build(name)
+        self._touched.clear()
+        built = dict(self._built)
+        for name in {self._claims[uid].node for uid in besides if uid in self._claims} & built.keys():
+            built[name] = nodes.build(self._named[name], self._on_node[name], besides)
+        return Cluster(built)
+
+    def seat(self, uid: str, now: float) -> tuple[Reservation, Seat] | None:
+        """The place that a pod's gang holds for it."""
+        self.expire(now)
+        return self._seats.find(uid)
+
+    def promised(self, namespace: str, group: str, now: float) -> Reservation | None:
+        """The last plan of a group while it is neither recorded nor expired."""
+        self.expire(now)
+        return self._seats.promised(namespace, group)
+
+    def assumption(self, uid: str, now: float) -> Assumption | None:
+        self.expire(now)
+        return self._assumptions.get(uid)
+
+    def members(self, namespace: str, group: str) -> tuple[Pod, ...]:
+        """The pods of a group that have neither failed nor are on their way out, by name."""
+        return self._members.of(namespace, group)
+
+    def arrived(self, reservation: Reservation) -> set[str]:
+        """UIDs of the seated pods that are bound, as far as is known, or just being bound."""
+        return {seat.uid for seat in reservation.seats if self._arrived(seat.uid)}
+
+    def next_expiry(self) -> float | None:
+        """When something may expire; None when nothing can."""
+        moments = [self._expiries[0][0]] if self._expiries else []
+        seats = self._seats.next_expiry()
+        return min([*moments, seats] if seats is not None else moments, default=None)
+
+    def expire(self, now: float) -> None:
+        """Drop what has expired; every question about a moment does so."""
+        self._settle(*self._seats.expire(now))
+        while self._expiries and self._expiries[0][0] <= now:
+            _, uid = heapq.heappop(self._expiries)
+            found = self._assumptions.get(uid)
+            if found is not None and found.expires <= now:
+                self.forget(uid, found.grade)
+
+    # --- keeping the claims
+
+    def _pods_changed(self, changes: Iterable[Change[Pod]]) -> None:
+        for change in changes:
+            self._members.changed(change.before, change.after)
+            pod = change.after
+            if pod is None or pod.node or pod.ended:
+                self._assumptions.pop(change.uid, None)
+            self._settle(change.uid)
+
+    def _nodes_changed(self, changes: Iterable[Change[NodeFacts]]) -> None:
+        for change in changes:
+            for facts in (change.before, change.after):
+                if facts is not None:
+                    self._touched.add(facts.name)
+            if change.before is not None:
+                self._named.pop(change.before.name, None)
+            if change.after is not None:
+                self._named[change.after.name] = change.after
+
+    def _reservations_changed(self, changes: Iterable[Change[Reservation]]) -> None:
+        for change in changes:
+            self._settle(*self._seats.record(change.before, change.after))
+
+    def _arrived(self, uid: str) -> bool:
+        pod, assumption = self.pods.get(uid), self._assumptions.get(uid)
+        if pod is not None and pod.node:
+            return not pod.terminating and pod.phase != "Failed"
+        return assumption is not None and assumption.grade is not Grade.TENTATIVE
+
+    def _settle(self, *uids: str) -> None:
+        for uid in uids:
+            before, after = self._claims.pop(uid, None), self._claim(uid)
+            if before is not None:
+                self._on_node[before.node].pop(uid)
+                self._touched.add(before.node)
+            if after is not None:
+                self._claims[uid] = after
+                self._on_node.setdefault(after.node, {})[uid] = after
+                self._touched.add(after.node)
+
+    def _claim(self, uid: str) -> Claim | None:
+        pod = self.pods.get(uid)
+        if self.pods.deleted(uid) or (pod is not None and pod.ended):
+            return None
+        if pod is not None and pod.node:
+            return claims.of_pod(pod)
+        assumption, seated = self._assumptions.get(uid), self._seats.find(uid)
+        if assumption is not None and (seated is None or assumption.grade is not Grade.TENTATIVE):
+            return claims.of_placement(assumption.placement)
+        return claims.of_seat(seated[1], pod) if seated else None
+
+    def _build(self, name: str) -> None:
+        facts = self._named.get(name)
+        if facts is None:
+            self._built.pop(name, None)
+        else:
+            self._built[name] = nodes.build(facts, self._on_node.get(name, {}))

@@ -1,0 +1,53 @@
+"""A node as the extender sees it, and its state of allocation.
+
+Stands for the scheduler's NodeInfo.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gpuyard import annotations, vocabulary
+from gpuyard.cluster import Node
+from gpuyard.fit import NodeFit
+from gpuyard.inventory import Inventory
+from gpuyard.writes import JSON
+from gpuyard_extender.claims import Claim
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """What one Node object says. Without an inventory (NVIDIA's own plugin) only counts are known."""
+
+    name: str
+    fit: NodeFit
+    inventory: Inventory | None
+
+
+def read(obj: JSON) -> NodeFacts | None:
+    """The facts of an API object; None when the object cannot be used."""
+    try:
+        marks = obj["metadata"].get("annotations") or {}
+        inventory = annotations.read_inventory(marks.get(vocabulary.INVENTORY))
+        return NodeFacts(str(obj["metadata"]["name"]), NodeFit.of(obj), inventory)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def build(facts: NodeFacts, claims: Mapping[str, Claim], besides: Iterable[str] = ()) -> Node:
+    """The node with the claims of all pods on it (by UID), except those of `besides`.
+
+    A device with two claims belongs to the pod that holds it, not to the one that it was promised to.
+    """
+    spared = frozenset(besides)
+    counted = [(uid, claims[uid]) for uid in sorted(claims) if uid not in spared]
+    booked: Counter[str] = Counter()
+    owners: dict[str, str] = {}
+    contested: dict[str, tuple[str, ...]] = {}
+    for _, claim in counted:
+        booked.update(claim.booked)
+    for uid, devices in [(uid, c.held) for uid, c in counted] + [(uid, c.promised) for uid, c in counted]:
+        for device in sorted(devices):
+            if owners.setdefault(device, uid) != uid:
+                contested[device] = (*contested.get(device, ()), uid)
+    return Node(facts.name, facts.fit, facts.inventory, dict(booked), owners, contested)

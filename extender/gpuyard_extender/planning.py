@@ -1,0 +1,74 @@
+"""Places for a whole gang, or the first member that has none (contract 4).
+
+Stands for the PodGroup scheduling cycle. The same question gets the same answer while its promise lives, so that a
+caller who lost the answer may ask again; a promise that no longer holds is planned anew.
+"""
+
+from gpuyard import gangs
+from gpuyard.cluster import Placement
+from gpuyard.gangs import GangRejection, Member
+from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.reservations import Reservation, Seat
+from gpuyard.scoring import Policy
+from gpuyard.verdicts import Rejection
+from gpuyard_extender import feasibility, settings
+from gpuyard_extender.ledger import Ledger
+from gpuyard_extender.pods import Pod
+
+
+def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> PlanAnswer:
+    """The answer to a plan; the places of a plan that is answered are held from now on."""
+    pods = []
+    for uid in request.members:
+        pod = ledger.pods.get(uid)
+        if pod is None or not pod.pending:
+            return Unready(f"member {uid}: {'it waits no more' if pod else 'not seen yet'}; ask again")
+        pods.append(pod)
+    kept = _kept(request, ledger, now)
+    if kept is not None:
+        return Planned(kept)
+    placed = place(pods, ledger, policy, now)
+    if isinstance(placed, GangRejection):
+        return Unplaceable(placed.member, placed.rejections)
+    reservation = Reservation(
+        namespace=request.namespace,
+        group=request.group,
+        needed=request.needed,
+        # Whole milliseconds: the moment must survive its way through the API object unchanged.
+        expires=round(now + settings.RESERVATION_SECONDS, 3),
+        seats=tuple(
+            Seat(pod.uid, pod.name, found.node, found.allocation)
+            for pod, found in zip(pods, placed, strict=True)
+        ),
+    )
+    ledger.promise(reservation)
+    return Planned(reservation)
+
+
+def place(
+    pods: list[Pod], ledger: Ledger, policy: Policy, now: float
+) -> tuple[Placement, ...] | GangRejection:
+    """Places for all these pods, as if none of them held any yet."""
+    members = []
+    for pod in pods:
+        if isinstance(pod.request, Rejection):
+            return GangRejection(pod.name, (pod.request,))
+        members.append(Member(pod.request, pod.fit))
+    return gangs.plan(members, ledger.cluster(now, {pod.uid for pod in pods}), policy)
+
+
+def _kept(request: PlanRequest, ledger: Ledger, now: float) -> Reservation | None:
+    """The promise that answers this very question, while each of its seats still holds."""
+    promised = ledger.promised(request.namespace, request.group, now)
+    if promised is None or promised.needed != request.needed:
+        return None
+    if tuple(seat.uid for seat in promised.seats) != request.members:
+        return None
+    return promised if all(_holds(seat, ledger, now) for seat in promised.seats) else None
+
+
+def _holds(seat: Seat, ledger: Ledger, now: float) -> bool:
+    pod, node = ledger.pods.get(seat.uid), ledger.cluster(now, {seat.uid}).nodes.get(seat.node)
+    if pod is None or node is None:
+        return False
+    return isinstance(feasibility.judge(pod, node, seat), Placement)

@@ -1,0 +1,97 @@
+"""A pod as the extender sees it.
+
+Stands for the scheduler's PodInfo. Which devices a pod holds is known from three sources: its own status (what the
+kubelet gave), its plan (what the extender wrote into the Binding), nothing. Status beats plan, container by
+container.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpuyard import annotations, requests, vocabulary
+from gpuyard.annotations import Allocation
+from gpuyard.fit import PodFit
+from gpuyard.requests import PodRequest
+from gpuyard.verdicts import Rejection
+from gpuyard.writes import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """One Pod object. `node` is empty until it is bound."""
+
+    uid: str
+    namespace: str
+    name: str
+    node: str
+    phase: str
+    terminating: bool
+    group: str | None
+    fit: PodFit
+    request: PodRequest | Rejection
+    plan: Allocation
+    truth: Allocation
+
+    @property
+    def ended(self) -> bool:
+        """Whether its containers have ended for good; a terminating pod's have not."""
+        return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def pending(self) -> bool:
+        """Whether it waits for a node."""
+        return not (self.node or self.ended or self.terminating)
+
+    @property
+    def wants_gpus(self) -> bool:
+        return isinstance(self.request, Rejection) or self.request.has_gpus
+
+    @property
+    def unplanned(self) -> bool:
+        """Whether it runs on GPUs that nobody has named: counted, but not known."""
+        return bool(self.node) and not self.ended and self.wants_gpus and not (self.plan or self.truth)
+
+
+def read(obj: JSON) -> Pod | None:
+    """The pod in an API object; None when the object cannot be used."""
+    try:
+        return _read(obj)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def ids(allocation: Allocation) -> frozenset[str]:
+    """All device ids of an allocation."""
+    return frozenset(found for held in allocation.values() for given in held.values() for found in given)
+
+
+def _read(obj: JSON) -> Pod:
+    metadata, status = obj["metadata"], obj.get("status") or {}
+    marks, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
+    truth = {name: held for name, held in _truth(status) if held}
+    plan = annotations.read_allocation(marks.get(vocabulary.ALLOCATION)) or {}
+    return Pod(
+        uid=str(metadata["uid"]),
+        namespace=str(metadata["namespace"]),
+        name=str(metadata["name"]),
+        node=str(obj["spec"].get("nodeName") or ""),
+        phase=str(status.get("phase") or "Pending"),
+        terminating=bool(metadata.get("deletionTimestamp")),
+        group=labels.get(vocabulary.POD_GROUP) or None,
+        fit=PodFit.of(obj),
+        request=requests.parse(obj),
+        plan={name: held for name, held in plan.items() if name not in truth},
+        truth=truth,
+    )
+
+
+def _truth(status: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, tuple[str, ...]]]]:
+    """Per app container the ids of `allocatedResourcesStatus`; the kubelet reports none for init containers."""
+    for container in status.get("containerStatuses") or ():
+        held = {
+            str(found["name"]): tuple(str(one["resourceID"]) for one in found.get("resources") or ())
+            for found in container.get("allocatedResourcesStatus") or ()
+            if requests.is_device_resource(str(found["name"]))
+        }
+        yield str(container["name"]), {resource: given for resource, given in held.items() if given}

@@ -1,0 +1,114 @@
+"""The extender as one object: events in, verbs answered.
+
+Stands for the extender process. It waits only through the ports of `gpuyard_kube`, so that the same object runs on
+asyncio and, single-stepped, on a clock that is moved by hand.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from gpuyard import scoring, vocabulary
+from gpuyard.narration import Beat, Narrator, silent
+from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.writes import JSON
+from gpuyard_extender import explaining, planning, scheduling, wire
+from gpuyard_extender.binder import Binder
+from gpuyard_extender.binding import Bound
+from gpuyard_extender.ledger import RESOURCES, Ledger
+from gpuyard_extender.settings import Settings
+from gpuyard_kube.api import Api
+from gpuyard_kube.runtime import Runtime
+
+NOT_SYNCED = "the extender has not seen the whole cluster yet; ask again"
+
+
+class Extender:
+    """Answers the verbs of the extender protocol, plans gangs and explains. An Observer of `ledger.RESOURCES`."""
+
+    def __init__(self, api: Api, runtime: Runtime, settings: Settings, narrate: Narrator = silent) -> None:
+        self.ledger = Ledger()
+        self._runtime = runtime
+        self._policy = scoring.POLICIES[settings.policy]
+        self._narrate = narrate
+        self._unlisted = set(RESOURCES)
+        self._binder = Binder(self.ledger, api, runtime, self._tell)
+
+    # --- events in
+
+    @property
+    def ready(self) -> bool:
+        """Whether every resource has been listed once."""
+        return not self._unlisted
+
+    def replace(self, resource: str, objects: Iterable[JSON]) -> None:
+        self.ledger.replace(resource, objects)
+        self._unlisted.discard(resource)
+        self._binder.look_again()
+
+    def observe(self, resource: str, event: str, obj: JSON) -> None:
+        self.ledger.observe(resource, event, obj)
+        self._binder.look_again()
+
+    # --- the verbs; every answer goes out with status 200
+
+    def filter(self, args: Any) -> JSON:
+        """ExtenderArgs -> ExtenderFilterResult."""
+        try:
+            asked = wire.question(args)
+        except wire.InvalidArgumentsError as error:
+            return wire.filter_error(str(error))
+        if not self.ready:
+            return wire.filter_error(NOT_SYNCED)
+        found = scheduling.filter_nodes(asked.pod, asked.names, self.ledger, self._runtime.now())
+        passed = [placement.node for placement in found.passed]
+        reasons = Counter(rejection.reason.value for rejection in found.rejected)
+        refused = "".join(f", {count} × {reason}" for reason, count in sorted(reasons.items()))
+        self._tell(f"Filter {asked.pod.name}: {', '.join(sorted(passed)) or 'no node'} passes{refused}")
+        return wire.filter_result(asked, passed, found.rejected)
+
+    def prioritize(self, args: Any) -> list[JSON]:
+        """ExtenderArgs -> HostPriorityList; empty where it cannot be answered (kube-scheduler drops errors here)."""
+        try:
+            asked = wire.question(args)
+        except wire.InvalidArgumentsError:
+            return []
+        ranks = scheduling.prioritize(asked.pod, asked.names, self.ledger, self._policy, self._runtime.now())
+        self._tell(f"Score {asked.pod.name}: {' > '.join(ranks)}")
+        return wire.host_priorities(ranks)
+
+    async def bind(self, args: Any) -> JSON:
+        """ExtenderBindingArgs -> ExtenderBindingResult; of a gang, when all of it can be bound or none."""
+        try:
+            request = wire.bind_request(args)
+        except wire.InvalidArgumentsError as error:
+            return wire.bind_result(str(error))
+        if not self.ready:
+            return wire.bind_result(NOT_SYNCED)
+        answer = await self._binder.bind(request)
+        return wire.bind_result("" if isinstance(answer, Bound) else answer.text)
+
+    # --- beside the protocol
+
+    def plan(self, request: PlanRequest) -> PlanAnswer:
+        """Where the members of a gang can start together; the places are held from the answer on."""
+        if not self.ready:
+            return Unready(NOT_SYNCED)
+        answer = planning.plan(request, self.ledger, self._policy, self._runtime.now())
+        match answer:
+            case Planned(reservation):
+                places = ", ".join(f"{seat.name} on {seat.node}" for seat in reservation.seats)
+                self._tell(f"Plan {request.group}: {places}")
+            case Unplaceable(member, _):
+                self._tell(f"Plan {request.group}: no node for {member}")
+        return answer
+
+    def explain(self, namespace: str, name: str) -> JSON | None:
+        """Why a pod waits (see `explaining.Explanation`); None when there is no such pod."""
+        pod = self.ledger.pods.named(namespace, name)
+        if pod is None:
+            return None
+        return explaining.explain_pod(pod, self.ledger, self._policy, self._runtime.now()).to_json()
+
+    def _tell(self, text: str) -> None:
+        self._narrate(Beat(vocabulary.EXTENDER, text))

@@ -1,0 +1,93 @@
+"""The JSON of kube-scheduler's extender protocol.
+
+Stands for k8s.io/kube-scheduler/extender/v1: Go structs without JSON tags, hence the capital letters and the nulls.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpuyard.verdicts import Rejection
+from gpuyard.writes import JSON
+from gpuyard_extender import pods, settings
+from gpuyard_extender.binding import BindRequest
+from gpuyard_extender.pods import Pod
+
+
+class InvalidArgumentsError(ValueError):
+    """A request that is not of the protocol; the text names the field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """ExtenderArgs. `items` are the Node objects where kube-scheduler sent them (nodeCacheCapable: false)."""
+
+    pod: Pod
+    names: tuple[str, ...]
+    items: tuple[JSON, ...] | None
+
+
+def question(args: Any) -> Question:
+    """InvalidArgumentsError when a field is missing or wrong."""
+    if not isinstance(args, Mapping):
+        raise InvalidArgumentsError("the request must be a JSON object (ExtenderArgs)")
+    body = args.get("Pod")
+    pod = pods.read(body) if isinstance(body, dict) else None
+    if pod is None:
+        raise InvalidArgumentsError("Pod: a Pod object with name, namespace, uid and spec is needed")
+    names = args.get("NodeNames")
+    if names is not None:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InvalidArgumentsError("NodeNames: a list of names is needed")
+        return Question(pod, tuple(names), None)
+    try:
+        items = tuple(args["Nodes"]["items"] or ())
+        return Question(pod, tuple(str(item["metadata"]["name"]) for item in items), items)
+    except (KeyError, TypeError) as error:
+        raise InvalidArgumentsError("NodeNames or Nodes.items: the candidate nodes are needed") from error
+
+
+def bind_request(args: Any) -> BindRequest:
+    """From ExtenderBindingArgs; InvalidArgumentsError when a field is missing or wrong."""
+    fields = ("PodNamespace", "PodName", "PodUID", "Node")
+    found = [args.get(field) for field in fields] if isinstance(args, Mapping) else [None]
+    for field, content in zip(fields, found, strict=False):
+        if not isinstance(content, str) or not content:
+            raise InvalidArgumentsError(f"{field}: a text is needed")
+    return BindRequest(*map(str, found))
+
+
+def filter_result(asked: Question, passed: Sequence[str], rejected: Sequence[Rejection]) -> JSON:
+    """ExtenderFilterResult. Only FailedAndUnresolvableNodes, constant texts: all else makes rejected pods loop."""
+    chosen = frozenset(passed)
+    nodes = None
+    if asked.items is not None:
+        nodes = {"metadata": {}, "items": [i for i in asked.items if i["metadata"]["name"] in chosen]}
+    return {
+        "Nodes": nodes,
+        "NodeNames": list(passed) if asked.items is None else None,
+        "FailedNodes": {},
+        "FailedAndUnresolvableNodes": {found.node: found.reason.text for found in rejected},
+        "Error": "",
+    }
+
+
+def filter_error(text: str) -> JSON:
+    """An ExtenderFilterResult that fails the scheduling attempt."""
+    return {
+        "Nodes": None,
+        "NodeNames": None,
+        "FailedNodes": {},
+        "FailedAndUnresolvableNodes": {},
+        "Error": text,
+    }
+
+
+def host_priorities(ranks: Mapping[str, int]) -> list[JSON]:
+    """HostPriorityList: integers, one step per rank."""
+    return [{"Host": name, "Score": rank * settings.SCORE_STEP} for name, rank in ranks.items()]
+
+
+def bind_result(error: str = "") -> JSON:
+    """ExtenderBindingResult."""
+    return {"Error": error}
