@@ -1,6 +1,7 @@
 """Refusals of the API server, as the Status objects that Kubernetes clients understand.
 
-Codes, reasons and wording follow kube-apiserver 1.36 (`k8s.io/apimachinery/pkg/api/errors`).
+Codes, reasons and wording follow kube-apiserver 1.36 (`k8s.io/apimachinery/pkg/api/errors`). Resources and kinds are
+named as in its messages: `pods`, `leases.coordination.k8s.io`, `Deployment.apps`.
 """
 
 from collections.abc import Iterable
@@ -18,20 +19,28 @@ class Cause:
     reason: str
     message: str
 
+    def document(self) -> JSON:
+        """The entry in a Status's details; a cause that concerns no field has none."""
+        entry = {"reason": self.reason, "message": self.message}
+        return {**entry, "field": self.field} if self.field else entry
+
 
 class ApiError(Exception):
     """A request that the server refuses. Raised anywhere below `server.handle`, turned into a reply there."""
 
-    def __init__(self, code: int, reason: str, message: str, details: JSON | None = None) -> None:
+    def __init__(
+        self, code: int, reason: str, message: str, details: JSON | None = None, metadata: JSON | None = None
+    ) -> None:
         super().__init__(message)
-        self.code, self.reason, self.message, self.details = code, reason, message, details
+        self.code, self.reason, self.message = code, reason, message
+        self.details, self.metadata = details, metadata
 
     def status(self) -> JSON:
         """The Status object of this refusal."""
         body: dict[str, Any] = {
             "kind": "Status",
             "apiVersion": "v1",
-            "metadata": {},
+            "metadata": self.metadata or {},
             "status": "Failure",
             "message": self.message,
             "reason": self.reason,
@@ -42,13 +51,23 @@ class ApiError(Exception):
         return body
 
 
+def about(qualified: str, name: str) -> JSON:
+    """The details that say which object a Status is about; `kind` holds the resource or kind without its group."""
+    kind, _, group = qualified.partition(".")
+    return {key: value for key, value in (("name", name), ("group", group), ("kind", kind)) if value}
+
+
 def not_found(resource: str, name: str) -> ApiError:
-    return ApiError(404, "NotFound", f'{resource} "{name}" not found', {"name": name, "kind": resource})
+    return ApiError(404, "NotFound", f'{resource} "{name}" not found', about(resource, name))
+
+
+def already_exists(resource: str, name: str) -> ApiError:
+    return ApiError(409, "AlreadyExists", f'{resource} "{name}" already exists', about(resource, name))
 
 
 def conflict(resource: str, name: str, why: str) -> ApiError:
     message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
-    return ApiError(409, "Conflict", message, {"name": name, "kind": resource})
+    return ApiError(409, "Conflict", message, about(resource, name))
 
 
 def bad_request(message: str) -> ApiError:
@@ -57,7 +76,7 @@ def bad_request(message: str) -> ApiError:
 
 def forbidden(resource: str, name: str, why: str) -> ApiError:
     message = f'{resource} "{name}" is forbidden: {why}'
-    return ApiError(403, "Forbidden", message, {"name": name, "kind": resource})
+    return ApiError(403, "Forbidden", message, about(resource, name))
 
 
 def not_served(what: str) -> ApiError:
@@ -68,11 +87,7 @@ def not_served(what: str) -> ApiError:
 def invalid(kind: str, name: str, causes: Iterable[Cause]) -> ApiError:
     """422 with one cause for each field at fault."""
     found = list(causes)
-    texts = [f"{cause.field}: {cause.message}" for cause in found]
+    texts = [f"{cause.field}: {cause.message}" if cause.field else cause.message for cause in found]
     summary = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    details = {
-        "name": name,
-        "kind": kind,
-        "causes": [{"reason": c.reason, "message": c.message, "field": c.field} for c in found],
-    }
+    details = {**about(kind, name), "causes": [cause.document() for cause in found]}
     return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {summary}', details)

@@ -7,6 +7,8 @@ CustomResourceDefinition adds more through `definitions.resources_of`.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gpuyard.writes import JSON
+
 if TYPE_CHECKING:
     from gpuyard_cluster.apiserver.schemas import Schema
 
@@ -72,6 +74,11 @@ class Resource:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
+    def qualified_kind(self) -> str:
+        """The kind in messages: `Pod`, `Deployment.apps`."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    @property
     def store(self) -> str:
         """Where its objects are kept: all versions of a resource share it, and so do both kinds of events."""
         return "events" if self.qualified == "events.events.k8s.io" else self.qualified
@@ -79,6 +86,11 @@ class Resource:
     def subresource(self, name: str) -> Subresource | None:
         """The subresource of that name, or None."""
         return next((sub for sub in self.subresources if sub.name == name), None)
+
+    @property
+    def document(self) -> JSON | None:
+        """The openAPIV3Schema of a custom resource as written; None for built-in kinds."""
+        return self.schema.document if self.schema is not None else None
 
     @property
     def status_isolated(self) -> bool:

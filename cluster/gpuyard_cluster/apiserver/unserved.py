@@ -1,6 +1,7 @@
 """What kube-apiserver 1.36 serves and this server does not (yet).
 
-Asking for one of these is answered with 501: a 404 would look like an older cluster, an empty list like a working one.
+Asking for one of these is answered with 501: a 404 would look like an older cluster, and an empty list like one
+where the thing works.
 """
 
 _PLURALS = {

@@ -1,0 +1,72 @@
+"""What all flows of the API server work on.
+
+Stands for the generic registry's dependencies in kube-apiserver. Law: time comes from `now`, uids and name suffixes
+from one seeded source, so that the same requests always make the same objects.
+"""
+
+import random
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from gpuyard_cluster.apiserver.errors import ApiError, not_found
+from gpuyard_cluster.apiserver.registry import Registry
+from gpuyard_cluster.apiserver.resources import Resource
+from gpuyard_cluster.apiserver.routing import Target
+from gpuyard_cluster.apiserver.storage import Store, Stored
+from gpuyard_cluster.apiserver.views import View
+from gpuyard_cluster.apiserver.watches import OpenWatches
+
+_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+"""No vowels, so that no words appear (`k8s.io/apimachinery/pkg/util/rand`)."""
+
+
+AfterWrite = Callable[[Resource, Stored], None]
+
+
+@dataclass(slots=True)
+class Backend:
+    """The state of one server. `now` gives seconds since the epoch."""
+
+    store: Store
+    registry: Registry
+    now: Callable[[], float]
+    random: random.Random
+    watches: OpenWatches = field(default_factory=OpenWatches)
+    after_put: list[AfterWrite] = field(default_factory=list)
+    """Called with the resource and the object after it was stored, within the request; they may write."""
+    after_remove: list[AfterWrite] = field(default_factory=list)
+    """Called with the resource and its last state after an object was removed."""
+
+    def timestamp(self, later: float = 0) -> str:
+        """The time now, or `later` seconds from now, as metav1.Time writes it."""
+        return f"{datetime.fromtimestamp(self.now() + later, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+    def uid(self) -> str:
+        """A new uid."""
+        return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+
+    def suffix(self) -> str:
+        """What generateName appends."""
+        return "".join(self.random.choices(_SUFFIX_LETTERS, k=5))
+
+    def view(self, target: Target) -> View:
+        """How objects look at the target's version."""
+        return View(target.resource)
+
+    def get(self, target: Target) -> Stored | None:
+        """The target's object; None when there is none."""
+        return self.store.get(target.resource.store, target.key)
+
+    def read(self, target: Target) -> Stored:
+        """The target's object; 404 when there is none."""
+        stored = self.get(target)
+        if stored is None:
+            raise not_found(target.resource.qualified, target.name)
+        return stored
+
+
+def internal(message: str) -> ApiError:
+    """500: the server itself says no."""
+    return ApiError(500, "InternalError", message)

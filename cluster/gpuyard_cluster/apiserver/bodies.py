@@ -1,0 +1,87 @@
+"""From the bytes of a body to an object of the target's kind, decoded and defaulted.
+
+Stands for the decoders of kube-apiserver's handlers, and for fieldValidation.
+"""
+
+from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver import defaults, encoding, kinds
+from gpuyard_cluster.apiserver.errors import Cause, bad_request, invalid
+from gpuyard_cluster.apiserver.options import WriteOptions
+from gpuyard_cluster.apiserver.requests import Request
+from gpuyard_cluster.apiserver.resources import Resource
+
+
+def read_object(request: Request, resource: Resource, options: WriteOptions) -> tuple[JSON, list[str]]:
+    """The object in a POST or PUT, and warnings for the client; ApiError for anything else than such an object."""
+    body = encoding.decode(request.body, request.content_type)
+    if not isinstance(body.value, dict):
+        raise bad_request(
+            "the object provided is unrecognized: it must be a JSON object with apiVersion and kind"
+        )
+    obj = body.value
+    check_type(obj, resource)
+    return obj, settle(obj, resource, options, duplicates=body.duplicates)
+
+
+def read_options(request: Request) -> JSON:
+    """The body of a request that may have none, such as the DeleteOptions of a DELETE."""
+    if not request.body:
+        return {}
+    value = encoding.decode(request.body, request.content_type).value
+    if not isinstance(value, dict):
+        raise bad_request("the body must be a JSON object")
+    return value
+
+
+def check_type(obj: JSON, resource: Resource) -> None:
+    """Set kind and apiVersion where the client left them out; 400 or 422 when they are another's."""
+    kind, version = obj.setdefault("kind", resource.kind), obj.setdefault("apiVersion", resource.api_version)
+    if version != resource.api_version:
+        raise bad_request(
+            f"the API version in the data ({version}) does not match the expected API version "
+            f"({resource.api_version})"
+        )
+    metadata = obj.get("metadata")
+    if metadata is None:
+        obj["metadata"] = {}
+    elif not isinstance(metadata, dict):
+        raise bad_request(f"metadata must be an object, not {type(metadata).__name__}")
+    if kind == resource.kind:
+        return
+    if resource.custom:
+        message = f'Invalid value: "{kind}": must be {resource.kind}'
+        raise invalid(
+            resource.qualified_kind,
+            str(obj["metadata"].get("name", "")),
+            [Cause("kind", "FieldValueInvalid", message)],
+        )
+    raise bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}')
+
+
+def settle(
+    obj: JSON,
+    resource: Resource,
+    options: WriteOptions,
+    *,
+    duplicates: tuple[str, ...] = (),
+    patched: bool = False,
+) -> list[str]:
+    """Bring `obj` into the form that is stored, in place: typed, without unknown fields, defaults filled in.
+
+    The result are warnings for the client; with fieldValidation=Strict they are a 400.
+    """
+    if resource.schema is not None:
+        unknown = resource.schema.prune(obj)
+        resource.schema.default(obj)
+    else:
+        unknown = kinds.decode(obj, patched=patched)
+        defaults.apply_defaults(resource.kind, obj)
+    problems = [f'unknown field "{path}"' for path in unknown]
+    problems += [f'duplicate field "{path}"' for path in duplicates]
+    if problems and options.validation == "Strict":
+        kind, version = resource.kind, resource.version
+        raise bad_request(
+            f'{kind} in version "{version}" cannot be handled as a {kind}: '
+            f"strict decoding error: {', '.join(problems)}"
+        )
+    return problems if options.validation == "Warn" else []

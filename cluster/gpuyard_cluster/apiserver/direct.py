@@ -1,0 +1,124 @@
+"""The API server called in process, without a network.
+
+Stands for client-go on `steps`: the same port as the HTTP client, but every call is answered on the spot.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import orjson
+
+from gpuyard.writes import JSON, Reply, Write
+from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request, Response
+from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.apiserver.watches import Watch
+from gpuyard_kube.api import Observer
+
+Deliver = Callable[[str, Callable[[], None]], None]
+"""(what it is, the call that hands it over): decides when an event reaches its observer, in the order given."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectApi:
+    """`gpuyard_kube.api.Api` in process; `agent` is the manager of the fields that it writes."""
+
+    server: APIServer
+    agent: str = "unknown"
+
+    async def send(self, write: Write) -> Reply:
+        """Do one write, at once."""
+        kind = write.patch.value if write.patch is not None else JSON_TYPE
+        headers = {"content-type": kind, "user-agent": self.agent}
+        body = b"" if write.body is None else orjson.dumps(write.body)
+        return _reply(self.server.handle(Request(write.method, write.path, write.query, headers, body)))
+
+    async def read(self, path: str, **query: str) -> Reply:
+        """GET one object or list, at once."""
+        return _reply(self.server.handle(Request("GET", path, query, {"user-agent": self.agent})))
+
+
+def _reply(response: Response) -> Reply:
+    return Reply(response.status, _decoded(response.body))
+
+
+def _decoded(body: bytes) -> JSON:
+    """The object in a body; other answers, such as logs, as {"message": text}, as the HTTP client gives them."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        value = None
+    return value if isinstance(value, dict) else {"message": body.decode("utf-8", "replace")}
+
+
+@dataclass(slots=True)
+class Feed:
+    """Lists and watches that tell one observer; made by `feed`."""
+
+    server: APIServer
+    observer: Observer
+    resources: Mapping[str, str]
+    deliver: Deliver
+    _watches: dict[str, Watch] = field(default_factory=dict)
+    _life: int = 0
+
+    def start(self) -> None:
+        """List everything anew and go on from there; what was on its way from before is dropped."""
+        self.stop()
+        for resource in self.resources:
+            self._list(resource)
+
+    def stop(self) -> None:
+        """Hand over nothing more, not even what is on its way."""
+        self._life += 1
+        for watch in self._watches.values():
+            watch.on_event = _ignore
+            watch.close()
+        self._watches.clear()
+
+    def _list(self, resource: str) -> None:
+        path = self.resources[resource]
+        reply = _reply(self.server.handle(Request("GET", path)))
+        if not reply.ok:
+            raise ValueError(f"cannot list {resource} at {path}: {reply.reason}")
+        objects = [_typed(reply.body, item) for item in reply.body["items"]]
+        self._hand_over(f"{resource} listed", lambda: self.observer.replace(resource, objects))
+        version = reply.body["metadata"]["resourceVersion"]
+        watch = self.server.handle(Request("GET", path, {"watch": "true", "resourceVersion": version})).watch
+        if watch is not None:
+            self._watches[resource] = watch
+            watch.on_event = lambda: self._take(resource, watch)
+
+    def _take(self, resource: str, watch: Watch) -> None:
+        for event in watch.take():
+            self._observe(resource, event.type, event.object)
+        if watch.closed:
+            self._list(resource)
+
+    def _observe(self, resource: str, kind: str, obj: JSON) -> None:
+        name = f"{resource} {kind} {obj['metadata']['name']}"
+        self._hand_over(name, lambda: self.observer.observe(resource, kind, obj))
+
+    def _hand_over(self, name: str, call: Callable[[], None]) -> None:
+        life = self._life
+
+        def unless_stopped() -> None:
+            if life == self._life:
+                call()
+
+        self.deliver(name, unless_stopped)
+
+
+def feed(server: APIServer, observer: Observer, resources: Mapping[str, str], deliver: Deliver) -> Feed:
+    """Tell `observer` of `resources` (plural -> path of its collection) from now on. ValueError for a bad path."""
+    started = Feed(server, observer, resources, deliver)
+    started.start()
+    return started
+
+
+def _typed(listing: JSON, item: JSON) -> JSON:
+    """An item of a list with the type that built-in lists leave out."""
+    return {"kind": listing["kind"].removesuffix("List"), "apiVersion": listing["apiVersion"], **item}
+
+
+def _ignore() -> None:
+    pass

@@ -1,0 +1,165 @@
+"""The API server on a socket.
+
+Stands for the HTTP server of kube-apiserver. Law: it only moves bytes; everything happens on the event loop that
+called `serve`, beside whatever else runs there, and signals are left alone.
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+import uvicorn
+
+from gpuyard_cluster.apiserver import encoding
+from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
+from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.apiserver.watches import Watch
+
+BOOKMARK_SECONDS = 50.0
+"""A watch is never silent for longer, if its reader allows bookmarks: kopf reconnects after 70 s of silence."""
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """The ASGI application around an API server."""
+
+    server: APIServer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        request = await _read(scope, receive)
+        response = self.server.handle(request)
+        if response.watch is None:
+            await _write(request, response, send)
+        else:
+            await self._stream(response, response.watch, receive, send)
+
+    async def _stream(self, response: Response, watch: Watch, receive: Receive, send: Send) -> None:
+        """Write events as they come, until the watch ends or its reader goes."""
+        wake = asyncio.Event()
+        watch.on_event = wake.set
+        reader = asyncio.create_task(_close_when_gone(watch, receive))
+        try:
+            await send(_head(response))
+            await self._write_events(watch, wake, send)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            watch.close()
+            reader.cancel()
+
+    async def _write_events(self, watch: Watch, wake: asyncio.Event, send: Send) -> None:
+        now = asyncio.get_running_loop().time
+        ends, marks = now() + watch.seconds, now() + BOOKMARK_SECONDS
+        while True:
+            wake.clear()
+            ended = watch.closed
+            if events := watch.take():
+                lines = b"".join(event.line for event in events)
+                await send({"type": "http.response.body", "body": lines, "more_body": True})
+            if ended:
+                return
+            try:
+                async with asyncio.timeout(min(ends, marks) - now()):
+                    await wake.wait()
+            except TimeoutError:
+                watch.mark(self.server.revision)
+                marks = now() + BOOKMARK_SECONDS
+                if now() >= ends:
+                    watch.close()
+
+
+async def _read(scope: Scope, receive: Receive) -> Request:
+    chunks, size, more = [], 0, True
+    while more:
+        message = await receive()
+        chunk = message.get("body", b"")
+        if size <= MAX_BODY:  # beyond it, the size alone decides the answer
+            chunks.append(chunk)
+        size, more = size + len(chunk), message.get("more_body", False)
+    return Request(
+        method=scope["method"],
+        path=scope["path"],
+        query=dict(reversed(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))),
+        headers={name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
+        body=b"".join(chunks),
+    )
+
+
+async def _write(request: Request, response: Response, send: Send) -> None:
+    body, extra = response.body, list[tuple[bytes, bytes]]()
+    packed = encoding.compressed(body, request.headers.get("accept-encoding", ""))
+    if packed is not None:
+        body, extra = packed, [(b"content-encoding", b"gzip"), (b"vary", b"accept-encoding")]
+    await send(_head(response, *extra, (b"content-length", str(len(body)).encode())))
+    await send({"type": "http.response.body", "body": body})
+
+
+def _head(response: Response, *extra: tuple[bytes, bytes]) -> dict[str, Any]:
+    headers = [(name.encode("latin-1"), value.encode("utf-8")) for name, value in response.headers]
+    return {"type": "http.response.start", "status": response.status, "headers": [*headers, *extra]}
+
+
+async def _close_when_gone(watch: Watch, receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    watch.close()
+
+
+class _Uvicorn(uvicorn.Server):
+    """uvicorn as a guest on the loop: it touches no signal, and says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+
+class Listener:
+    """An API server that listens at `url` until it is closed."""
+
+    def __init__(self, server: APIServer, transport: _Uvicorn, listening: socket.socket) -> None:
+        self.host, self.port = listening.getsockname()[:2]
+        self.url = f"http://{self.host}:{self.port}"
+        self._server, self._transport = server, transport
+        self._running = asyncio.create_task(transport.serve([listening]), name="apiserver")
+
+    async def close(self) -> None:
+        """End all watches and stop listening."""
+        self._server.close()
+        self._transport.should_exit = True
+        await self._running
+
+
+async def serve(server: APIServer, host: str = "127.0.0.1", port: int = 0) -> Listener:
+    """Listen on the running event loop; port 0 chooses a free one. OSError when the address cannot be had."""
+    listening = socket.create_server((host, port))
+    config = uvicorn.Config(
+        Application(server),
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,  # uvicorn waits without limit otherwise, for readers that do not read
+    )
+    transport = _Uvicorn(config)
+    listener = Listener(server, transport, listening)
+    await transport.listening.wait()
+    return listener

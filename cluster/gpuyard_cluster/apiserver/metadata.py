@@ -1,0 +1,81 @@
+"""The metadata that the server owns.
+
+Stands for `rest.BeforeCreate` and `rest.BeforeUpdate` of kube-apiserver: what a client may not choose or change.
+"""
+
+from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.backend import Backend, internal
+from gpuyard_cluster.apiserver.errors import bad_request, conflict
+from gpuyard_cluster.apiserver.routing import Target
+
+_KEPT = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
+"""What the server sets and no update changes; the uid is compared instead."""
+
+
+def begin(backend: Backend, target: Target, obj: JSON) -> None:
+    """Give a new object its identity, in place."""
+    metadata = obj["metadata"]
+    if metadata.get("resourceVersion"):
+        raise internal("resourceVersion should not be set on objects to be created")
+    for key in (*_KEPT, "uid", "resourceVersion"):
+        metadata.pop(key, None)
+    if not metadata.get("name") and metadata.get("generateName"):
+        metadata["name"] = f"{metadata['generateName'][:248]}{backend.suffix()}"
+    metadata["uid"] = backend.uid()
+    metadata["creationTimestamp"] = backend.timestamp()
+    place(target, metadata)
+
+
+def place(target: Target, metadata: JSON) -> None:
+    """Put an object into the namespace of its path, in place; 400 when it names another place or name."""
+    given = metadata.get("namespace", "")
+    if given and given != target.namespace:
+        where = "the namespace of the provided object does not match the namespace sent on the request"
+        raise bad_request(where)
+    if target.namespace:
+        metadata["namespace"] = target.namespace
+    name = metadata.get("name", "")
+    if target.name and name and name != target.name:
+        raise bad_request(
+            f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+        )
+    if target.name:
+        metadata["name"] = target.name
+
+
+def keep(old: JSON, new: JSON) -> None:
+    """Undo what an update may not change in the metadata of `new`, in place."""
+    for key in _KEPT:
+        if key in old:
+            new[key] = old[key]
+        else:
+            new.pop(key, None)
+    new.setdefault("uid", old["uid"])
+    new["resourceVersion"] = old["resourceVersion"]
+
+
+def check_version(target: Target, old: JSON, new: JSON) -> None:
+    """409 when an update was made from another version of the object."""
+    given = new.get("resourceVersion")
+    if given and given != old["resourceVersion"]:
+        why = "the object has been modified; please apply your changes to the latest version and try again"
+        raise conflict(target.resource.qualified, target.name, why)
+
+
+def check_uid(target: Target, old: JSON, uid: str | None) -> None:
+    """409 when a write was meant for an earlier object of that name."""
+    if uid and uid != old["uid"]:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['uid']}"
+        raise conflict(target.resource.qualified, target.name, why)
+
+
+def check_preconditions(target: Target, old: JSON, preconditions: JSON) -> None:
+    """409 unless the object has the uid and the resourceVersion that are asked for, where they are."""
+    check_uid(target, old, preconditions.get("uid"))
+    version = preconditions.get("resourceVersion")
+    if version and version != old["resourceVersion"]:
+        why = (
+            f"Precondition failed: ResourceVersion in precondition: {version}, "
+            f"ResourceVersion in object meta: {old['resourceVersion']}"
+        )
+        raise conflict(target.resource.qualified, target.name, why)

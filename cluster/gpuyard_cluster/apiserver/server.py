@@ -1,0 +1,109 @@
+"""The API server: one function from a request to its response.
+
+Stands for kube-apiserver without its network. Law: `handle` never waits and never raises; what it does is decided by
+the request, the stored objects, `now` and the seed alone.
+"""
+
+import random
+from collections.abc import Callable
+
+from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver import handlers, reviews
+from gpuyard_cluster.apiserver.accept import Form, negotiate
+from gpuyard_cluster.apiserver.backend import Backend
+from gpuyard_cluster.apiserver.bodies import read_options
+from gpuyard_cluster.apiserver.bootstrap import bootstrap
+from gpuyard_cluster.apiserver.builtin import BUILTIN
+from gpuyard_cluster.apiserver.custom import follow_definitions
+from gpuyard_cluster.apiserver.documents import Documents
+from gpuyard_cluster.apiserver.errors import ApiError
+from gpuyard_cluster.apiserver.health import Metrics
+from gpuyard_cluster.apiserver.podlogs import LogSource, no_logs
+from gpuyard_cluster.apiserver.registry import NoSuchPathError, Registry
+from gpuyard_cluster.apiserver.rendering import document
+from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
+from gpuyard_cluster.apiserver.routing import Target, resolve
+from gpuyard_cluster.apiserver.storage import HISTORY, Store
+from gpuyard_cluster.apiserver.subresources import Subresources, bind
+
+Fault = Callable[[Request], ApiError | None]
+"""Asked before each mutating request: the error with which it fails, or None."""
+
+
+class APIServer:
+    """An API server with its store. `now` gives seconds since the epoch, `logs` the output of containers."""
+
+    def __init__(
+        self, now: Callable[[], float], seed: int = 0, logs: LogSource = no_logs, history: int = HISTORY
+    ) -> None:
+        self.faults: list[Fault] = []
+        self._backend = Backend(Store(history), Registry(BUILTIN), now, random.Random(seed))
+        self._subresources = Subresources(logs)
+        self._metrics = Metrics()
+        self._documents = Documents(self._backend.registry, self._metrics)
+        follow_definitions(self._backend)
+        bootstrap(self._backend)
+
+    @property
+    def revision(self) -> int:
+        """The number of the last change."""
+        return self._backend.store.revision
+
+    def handle(self, request: Request) -> Response:
+        """The answer to a request; refusals are answers too."""
+        try:
+            return self._documents.answer(request) or self._api(request)
+        except NoSuchPathError:
+            return Response(404, (("content-type", "text/plain; charset=utf-8"),), b"404 page not found\n")
+        except ApiError as error:
+            return _refusal(error)
+
+    def close(self) -> None:
+        """End all watches."""
+        self._backend.watches.close_all()
+
+    def _api(self, request: Request) -> Response:
+        target = resolve(request.path, self._backend.registry)
+        if len(request.body) > MAX_BODY:
+            message = f"Request entity too large: limit is {MAX_BODY}"
+            raise ApiError(413, "RequestEntityTooLarge", message)
+        try:
+            self._inject(request)
+            response = self._dispatch(request, target)
+        except ApiError as error:
+            self._count(request, target, error.code)
+            raise
+        self._count(request, target, response.status)
+        return response
+
+    def _inject(self, request: Request) -> None:
+        if not request.mutating:
+            return
+        for fault in self.faults:
+            error = fault(request)
+            if error is not None:
+                raise error
+
+    def _dispatch(self, request: Request, target: Target) -> Response:
+        resource = target.resource
+        if target.subresource:
+            return self._subresources.handle(self._backend, request, target)
+        if resource.verbs == ("create",) and request.method == "POST" and not target.name:
+            if resource.qualified == "bindings":
+                return bind(self._backend, request, target)
+            answered = reviews.answer(resource, read_options(request))
+            return document(answered, negotiate(request.headers.get("accept", "")), 201)
+        return handlers.handle(self._backend, request, target)
+
+    def _count(self, request: Request, target: Target, code: int) -> None:
+        resource = target.resource
+        self._metrics.count(request.method, resource.group, resource.version, resource.plural, code)
+
+
+def _refusal(error: ApiError) -> Response:
+    response = document(error.status(), Form(), error.code)
+    details: JSON = error.details or {}
+    if "retryAfterSeconds" not in details:
+        return response
+    retry = ("retry-after", str(details["retryAfterSeconds"]))
+    return Response(response.status, (*response.headers, retry), response.body)
