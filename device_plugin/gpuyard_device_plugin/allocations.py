@@ -1,0 +1,124 @@
+"""Allocate: may these ids be given, and what does the container see then?
+
+Stands for NVIDIA's internal/plugin/server.go. One check is ours: ids that physically overlap what a live pod holds
+are refused, because the kubelet can offer them (it counts anew while an admission is under way).
+A refusal is final: the kubelet fails the pod with UnexpectedAdmissionError and these words.
+"""
+
+import enum
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpuyard.inventory import Device, Inventory, SharingMode
+from gpuyard_device_plugin.devices import DeviceTable
+from gpuyard_device_plugin.pod_devices import Claim, PodDevices
+
+
+class RefusalReason(enum.Enum):
+    """Why ids are not given."""
+
+    UNKNOWN = enum.auto()
+    UNHEALTHY = enum.auto()
+    TWICE = enum.auto()
+    NOTHING = enum.auto()
+    SHARES = enum.auto()
+    TAKEN = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """`text` is what the user reads in the pod's status; `holder` has the device, where it is TAKEN."""
+
+    reason: RefusalReason
+    text: str
+    holder: Claim | None = None
+
+
+class AllocationRefusedError(Exception):
+    """Allocate says no; the kubelet fails the pod for good with these words."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.text)
+        self.refusal = refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Allotment:
+    """An Allocate of one container. `claim` is None where nobody knows whose it is."""
+
+    resource: str
+    ids: tuple[str, ...]
+    claim: Claim | None = None
+    single_share: bool = False
+    """A container may get one share only."""
+
+
+def check(table: DeviceTable, state: PodDevices, allotment: Allotment) -> Refusal | None:
+    """Why the ids cannot be given; None when they can."""
+    return _check_request(table, allotment) or _check_holders(table, state, allotment)
+
+
+def environment(inventory: Inventory, devices: Sequence[Device]) -> dict[str, str]:
+    """The variables of a container that gets these devices, which are in the order of the table.
+
+    With MPS also the limits that its daemon would set for each client, by ordinal within the container.
+    """
+    gpus = {device.gpu: device for device in devices}
+    visible = dict.fromkeys(device.id.partition("::")[0] for device in devices)
+    found = {"NVIDIA_VISIBLE_DEVICES": ",".join(visible)}
+    if inventory.sharing.mode is not SharingMode.MPS or any(device.replica is None for device in devices):
+        return found
+    replicas = inventory.sharing.replicas
+    memory = {gpu.index: gpu.memory_mib // replicas for gpu in inventory.gpus}
+    limits = ",".join(f"{ordinal}={memory[gpu]}M" for ordinal, gpu in enumerate(gpus))
+    return found | {
+        "CUDA_MPS_PIPE_DIRECTORY": f"/mps/{devices[0].resource}/pipe",
+        "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": limits,
+        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": str(100 // replicas),
+    }
+
+
+def _check_request(table: DeviceTable, allotment: Allotment) -> Refusal | None:
+    known = {device.id: device for device in table.of_resource(allotment.resource)}
+    for found, times in Counter(allotment.ids).items():
+        # NVIDIA's words.
+        if found not in known:
+            return _refusal(RefusalReason.UNKNOWN, allotment, f"unknown device: {found}")
+        if times > 1:
+            return _refusal(RefusalReason.TWICE, allotment, f"device named {times} times: {found}")
+        if not known[found].healthy:
+            return _refusal(RefusalReason.UNHEALTHY, allotment, f"unhealthy device: {found}")
+    if not allotment.ids:
+        return _refusal(RefusalReason.NOTHING, allotment, "no device named")
+    shared = known[allotment.ids[0]].replica is not None
+    if shared and allotment.single_share and len(allotment.ids) > 1:
+        text = f"maximum request size for shared resources is 1; found {len(allotment.ids)}"
+        return _refusal(RefusalReason.SHARES, allotment, text)
+    return None
+
+
+def _check_holders(table: DeviceTable, state: PodDevices, allotment: Allotment) -> Refusal | None:
+    devices = [table.by_id[found] for found in allotment.ids]
+    for found, claims in state.holders().items():
+        held = table.by_id.get(found)
+        if held is None or not any(held.overlaps(device) for device in devices):
+            continue
+        for holder in claims:
+            if not _may_follow(state, holder, allotment.claim):
+                pod = state.pods[holder.uid]
+                text = f"device {found} is held by pod {pod.label}, container {holder.container}"
+                return _refusal(RefusalReason.TAKEN, allotment, text, holder)
+    return None
+
+
+def _may_follow(state: PodDevices, holder: Claim, claim: Claim | None) -> bool:
+    """The same container again, or a later one after an init container of its pod."""
+    if claim is None or holder.uid != claim.uid:
+        return False
+    return holder == claim or state.is_reusable(holder)
+
+
+def _refusal(reason: RefusalReason, allotment: Allotment, text: str, holder: Claim | None = None) -> Refusal:
+    prefix = f'invalid allocation request for "{allotment.resource}": invalid request: '
+    return Refusal(reason, prefix + text, holder)

@@ -1,0 +1,86 @@
+"""Which of the devices on offer to prefer.
+
+Stands for the allocation policies of NVIDIA's plugin (best-effort, distributed). Rules, in this order:
+- what the kubelet insists on, then what was planned;
+- whole GPUs: the set that hangs together best (`gpuyard.topology`);
+- shares: from the GPU of which the fewest are held, one after the other; ties by index;
+- MIG devices: lowest GPU, lowest start.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from gpuyard import topology
+from gpuyard.inventory import Device
+from gpuyard_device_plugin.devices import DeviceTable, Occupied
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One GetPreferredAllocation: choose `size` of `available` ids, `must` among them."""
+
+    resource: str
+    available: tuple[str, ...]
+    must: tuple[str, ...]
+    size: int
+
+
+def prefer(
+    table: DeviceTable, occupied: Occupied, offer: Offer, planned: Sequence[str], elsewhere: Collection[str]
+) -> tuple[str, ...]:
+    """The preferred ids; fewer than asked for when the rest is held by others.
+
+    `planned` are the ids of the pod's own plan; `elsewhere` those of plans that are still open: they are taken only
+    when there is no other way.
+    """
+    must = table.find(offer.resource, offer.must)
+    offered = table.find(offer.resource, set(offer.available) - set(offer.must))
+    free = [device for device in offered if device.healthy and not occupied.rules_out(device)]
+    wanted = [device for device in free if device.id in planned]
+    fixed = [*must, *wanted][: offer.size]
+    rest = [device for device in free if device not in fixed]
+    reserved = Occupied(table, elsewhere)
+    spare = [device for device in rest if not reserved.rules_out(device)]
+    lacking = offer.size - len(fixed)
+    chosen = _best(table, occupied, fixed, spare if len(spare) >= lacking else rest, lacking)
+    return tuple(device.id for device in [*fixed, *chosen])
+
+
+def _best(
+    table: DeviceTable, occupied: Occupied, fixed: Sequence[Device], free: Sequence[Device], count: int
+) -> Sequence[Device]:
+    """`count` of the free devices, or all when there are not enough."""
+    if len(free) <= count:
+        return free
+    if all(device.replica is not None for device in free):
+        return _distributed(table, occupied, fixed, free, count)
+    if any(device.size for device in free):
+        return free[:count]
+    return _together(table, fixed, free, count)
+
+
+def _together(
+    table: DeviceTable, fixed: Sequence[Device], free: Sequence[Device], count: int
+) -> Sequence[Device]:
+    must = [device.gpu for device in fixed]
+    by_index = {device.gpu: device for device in free}
+    gpus = [gpu for gpu in table.inventory.gpus if gpu.index in by_index or gpu.index in must]
+    best = topology.best_set(gpus, len(must) + count, must)
+    return [by_index[index] for index in best if index not in must]
+
+
+def _distributed(
+    table: DeviceTable, occupied: Occupied, fixed: Sequence[Device], free: Sequence[Device], count: int
+) -> Sequence[Device]:
+    held = {gpu.index: occupied.shares(gpu.index, table) for gpu in table.inventory.gpus}
+    for device in fixed:
+        held[device.gpu] += 1
+    chosen: list[Device] = []
+    rest = list(free)
+    for _ in range(count):
+        # `free` is in the order of the table, so ties go to the lowest index and the lowest share.
+        device = min(rest, key=lambda found: held[found.gpu])
+        held[device.gpu] += 1
+        rest.remove(device)
+        chosen.append(device)
+    return chosen

@@ -1,0 +1,84 @@
+"""The pods of one node: what each wants, what was planned for it, and what its status says that it got.
+
+Stands for what the kubelet's device manager knows of a pod, read from the API. Truth beats plan (contracts 2 and 3):
+the plan is the annotation gpuyard.io/allocation, the truth is `allocatedResourcesStatus` of the app containers.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gpuyard import annotations, vocabulary
+from gpuyard.annotations import Allocation
+from gpuyard.requests import PodRequest, Want, is_device_resource, parse
+from gpuyard.writes import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class NodePod:
+    """One pod. `wants` are in the order in which the kubelet serves them."""
+
+    uid: str
+    namespace: str
+    name: str
+    wants: tuple[Want, ...] = ()
+    plan: Allocation = field(default_factory=dict)
+    truth: Allocation = field(default_factory=dict)
+    admitted: bool = False
+    """The kubelet has taken the pod in: all its containers have their devices."""
+    ended: bool = False
+    """Succeeded or Failed: the kubelet has taken the devices back."""
+
+    @property
+    def path(self) -> str:
+        return path(self.namespace, self.name)
+
+    @property
+    def label(self) -> str:
+        """namespace/name, for people."""
+        return f"{self.namespace}/{self.name}"
+
+
+def path(namespace: str, name: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/pods/{name}"
+
+
+def read(pod: JSON) -> NodePod | None:
+    """The pod of a Pod object; None for an object that is none. A request that makes no sense wants nothing."""
+    try:
+        return _read(pod)
+    except (AttributeError, TypeError, KeyError):
+        return None
+
+
+def _read(pod: JSON) -> NodePod:
+    metadata, status = pod["metadata"], pod.get("status") or {}
+    request = parse(pod)
+    phase = status.get("phase")
+    started = status.get("containerStatuses") or status.get("initContainerStatuses")
+    notes = metadata.get("annotations") or {}
+    return NodePod(
+        uid=metadata["uid"],
+        namespace=metadata.get("namespace") or "default",
+        name=metadata["name"],
+        wants=request.wants if isinstance(request, PodRequest) else (),
+        plan=annotations.read_allocation(notes.get(vocabulary.ALLOCATION)) or {},
+        truth=_truth(status),
+        admitted=bool(started) or phase == "Running",
+        ended=phase in ("Succeeded", "Failed"),
+    )
+
+
+def _truth(status: JSON) -> Allocation:
+    found = {
+        container["name"]: _held(container.get("allocatedResourcesStatus") or ())
+        for container in status.get("containerStatuses") or ()
+    }
+    return {container: held for container, held in found.items() if held}
+
+
+def _held(entries: Iterable[JSON]) -> Mapping[str, tuple[str, ...]]:
+    return {
+        entry["name"]: tuple(device["resourceID"] for device in entry.get("resources") or ())
+        for entry in entries
+        if is_device_resource(entry["name"]) and entry.get("resources")
+    }

@@ -1,0 +1,119 @@
+"""The device plugin of one node: events in, the kubelet's verbs answered, the node object kept up to date.
+
+Stands for NVIDIA's k8s-device-plugin together with gpu-feature-discovery. Law: it decides nothing itself, it puts the
+pure modules of this package together; it keeps nothing that it could not find out again; all waiting goes through its
+ports, so that the same object runs single-stepped and on asyncio.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+
+from gpuyard import vocabulary
+from gpuyard.narration import Beat
+from gpuyard.writes import JSON
+from gpuyard_device_plugin import node_inventory, wire
+from gpuyard_device_plugin.admissions import Admissions
+from gpuyard_device_plugin.allocations import AllocationRefusedError
+from gpuyard_device_plugin.devices import DeviceTable
+from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
+from gpuyard_device_plugin.ports import PluginSpec, PodResources, PodResourcesError, Ports
+from gpuyard_device_plugin.publication import Publication
+
+__all__ = [
+    "AllocationRefusedError",
+    "DevicePlugin",
+    "PluginSpec",
+    "PodResources",
+    "PodResourcesError",
+    "Ports",
+]
+
+
+class DevicePlugin:
+    """One node's plugin. InvalidConfigError when the GPUs and the configuration contradict each other."""
+
+    def __init__(self, spec: PluginSpec, ports: Ports) -> None:
+        self._spec, self._ports = spec, ports
+        self._table = DeviceTable.of(node_inventory.build(spec.gpus, spec.config))
+        self._admissions = Admissions(spec, ports, lambda: self._table)
+        self._publication = Publication(spec.node, ports.api, ports.runtime, lambda: self._table.inventory)
+        self.changed = ports.runtime.signal()
+        """Fires when `devices` has changed."""
+
+    @property
+    def node(self) -> str:
+        return self._spec.node
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """Every resource to register, sorted."""
+        return self._table.resources
+
+    def devices(self, resource: str) -> list[kubelet.Device]:
+        """The list for ListAndWatch."""
+        return wire.device_list(self._table, resource)
+
+    def options(self) -> kubelet.DevicePluginOptions:
+        return kubelet.DevicePluginOptions(get_preferred_allocation_available=self._spec.prefer)
+
+    def replace(self, resource: str, objects: Iterable[JSON]) -> None:
+        """All pods or nodes as of now; others than this node's are left out."""
+        if resource == "pods":
+            self._admissions.replace(objects)
+        elif resource == "nodes":
+            self._see_node(next((node for node in objects if _name(node) == self.node), None))
+
+    def observe(self, resource: str, event: str, obj: JSON) -> None:
+        """One change of a pod or node."""
+        if resource == "pods":
+            self._admissions.observe(event, obj)
+        elif resource == "nodes" and _name(obj) == self.node:
+            self._see_node(None if event == "DELETED" else obj)
+
+    def set_health(self, gpu_index: int, healthy: bool) -> None:
+        """A fault of one GPU begins or ends: all its devices follow. ValueError for a GPU that is not there."""
+        inventory = self._table.inventory
+        if gpu_index not in {gpu.index for gpu in inventory.gpus}:
+            raise ValueError(f"{self.node} has no GPU {gpu_index}")
+        gpus = tuple(
+            dataclasses.replace(gpu, healthy=healthy) if gpu.index == gpu_index else gpu
+            for gpu in inventory.gpus
+        )
+        self._table = DeviceTable.of(dataclasses.replace(inventory, gpus=gpus))
+        health = wire.HEALTHY if healthy else wire.UNHEALTHY
+        self._ports.narrate(Beat(vocabulary.DEVICE_PLUGIN, f"{self.node}: GPU {gpu_index} is {health}"))
+        self.changed.fire()
+        self._publish_if_due()
+
+    async def publish(self) -> None:
+        """Write inventory and labels on the node, until it bears them; at once when it does."""
+        await self._publication.write()
+
+    async def preferred(
+        self, resource: str, request: kubelet.PreferredAllocationRequest
+    ) -> kubelet.PreferredAllocationResponse:
+        """Which devices the kubelet should take; it may take others."""
+        chosen = [
+            await self._admissions.prefer(wire.offer(resource, found)) for found in request.container_requests
+        ]
+        responses = [wire.preferred(ids) for ids in chosen]
+        return kubelet.PreferredAllocationResponse(container_responses=responses)
+
+    async def allocate(self, resource: str, request: kubelet.AllocateRequest) -> kubelet.AllocateResponse:
+        """What the containers see of their devices, or AllocationRefusedError: then nothing has changed."""
+        asked = [tuple(found.devices_ids) for found in request.container_requests]
+        environments = await self._admissions.allocate(resource, asked)
+        responses = [wire.allocated(environment) for environment in environments]
+        return kubelet.AllocateResponse(container_responses=responses)
+
+    def _see_node(self, node: JSON | None) -> None:
+        self._publication.seen = node
+        self._publish_if_due()
+
+    def _publish_if_due(self) -> None:
+        if self._publication.is_due:
+            self._ports.runtime.spawn(self.publish(), f"publish {self.node}")
+
+
+def _name(obj: JSON) -> str:
+    return str((obj.get("metadata") or {}).get("name", ""))

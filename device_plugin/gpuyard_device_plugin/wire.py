@@ -1,0 +1,62 @@
+"""Between the kubelet's messages and the plugin's values: the only core module that knows both.
+
+Stands for the conversion half of NVIDIA's internal/rm and of the kubelet's podresources server.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from gpuyard.inventory import Device
+from gpuyard.requests import is_device_resource
+from gpuyard_device_plugin.choice import Offer
+from gpuyard_device_plugin.devices import DeviceTable
+from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
+from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as podresources
+from gpuyard_device_plugin.pod_devices import Listed
+
+HEALTHY, UNHEALTHY = "Healthy", "Unhealthy"
+
+
+def device_list(table: DeviceTable, resource: str) -> list[kubelet.Device]:
+    """The devices of a resource for ListAndWatch; a MIG device hangs on its GPU's NUMA node."""
+    numa = {gpu.index: gpu.numa for gpu in table.inventory.gpus}
+    return [_device(device, numa[device.gpu]) for device in table.of_resource(resource)]
+
+
+def offer(resource: str, request: kubelet.ContainerPreferredAllocationRequest) -> Offer:
+    available, must = tuple(request.available_deviceIDs), tuple(request.must_include_deviceIDs)
+    return Offer(resource, available, must, request.allocation_size)
+
+
+def preferred(ids: Iterable[str]) -> kubelet.ContainerPreferredAllocationResponse:
+    return kubelet.ContainerPreferredAllocationResponse(deviceIDs=ids)
+
+
+def allocated(environment: Mapping[str, str]) -> kubelet.ContainerAllocateResponse:
+    return kubelet.ContainerAllocateResponse(envs=environment)
+
+
+def listed(response: podresources.ListPodResourcesResponse) -> list[Listed]:
+    """The pods that the kubelet lists, with the GPU devices of their containers."""
+    return [Listed(pod.namespace, pod.name, _held(pod)) for pod in response.pod_resources]
+
+
+def _device(device: Device, numa: int) -> kubelet.Device:
+    return kubelet.Device(
+        ID=device.id,
+        health=HEALTHY if device.healthy else UNHEALTHY,
+        topology=kubelet.TopologyInfo(nodes=[kubelet.NUMANode(ID=numa)]),
+    )
+
+
+def _held(pod: podresources.PodResources) -> dict[str, dict[str, tuple[str, ...]]]:
+    """container -> resource -> ids. The kubelet writes one entry for each id."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for container in pod.containers:
+        held = found.setdefault(container.name, {})
+        for entry in container.devices:
+            if is_device_resource(entry.resource_name):
+                held[entry.resource_name] = (
+                    *held.get(entry.resource_name, ()),
+                    *entry.device_ids,
+                )
+    return found
