@@ -1,0 +1,103 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuyard.annotations import read_allocation, read_inventory, write_allocation, write_inventory
+from gpuyard.gpus import GPU, Instance
+from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from tests.gpuyard.builders import GPU_RESOURCE, gpus, split
+
+TEXT = st.text(max_size=8)
+WHOLE = st.integers(-5, 10**9)
+ALLOCATIONS = st.dictionaries(
+    TEXT, st.dictionaries(TEXT, st.lists(TEXT, max_size=3).map(tuple), max_size=2), max_size=3
+)
+INSTANCES = st.builds(Instance, TEXT, WHOLE, WHOLE, TEXT)
+GPUS = st.builds(
+    GPU,
+    WHOLE,
+    TEXT,
+    TEXT,
+    WHOLE,
+    WHOLE,
+    WHOLE,
+    st.none() | WHOLE,
+    st.booleans(),
+    st.booleans(),
+    st.lists(INSTANCES, max_size=2).map(tuple),
+)
+INVENTORIES = st.builds(
+    Inventory,
+    st.lists(GPUS, max_size=3).map(tuple),
+    st.builds(Sharing, st.sampled_from(SharingMode), WHOLE, st.booleans()),
+    st.sampled_from(MigStrategy),
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(allocation=ALLOCATIONS)
+def test_an_allocation_is_read_as_it_was_written(allocation: dict[str, dict[str, tuple[str, ...]]]) -> None:
+    assert read_allocation(write_allocation(allocation)) == allocation
+
+
+@settings(deadline=None, max_examples=50)
+@given(inventory=INVENTORIES)
+def test_an_inventory_is_read_as_it_was_written(inventory: Inventory) -> None:
+    assert read_inventory(write_inventory(inventory)) == inventory
+
+
+def test_the_text_is_canonical() -> None:
+    one = {"b": {GPU_RESOURCE: ("2", "1")}, "a": {}}
+    assert write_allocation(one) == write_allocation({"a": {}, "b": one["b"]})
+    assert write_allocation(one) == '{"containers":{"a":{},"b":{"nvidia.com/gpu":["2","1"]}},"v":1}'
+    assert json.loads(write_inventory(Inventory()))["fake"] is True
+
+
+def test_unknown_keys_are_ignored() -> None:
+    document = json.loads(write_inventory(Inventory(gpus(1))))
+    document["gpus"][0]["colour"] = document["colour"] = "green"
+    assert read_inventory(json.dumps(document)) == Inventory(gpus(1))
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "{", "[]", "5", '{"v":2}', '{"v":1}', "[" * 10**5, '{"v":1,"gpus":[{}]}']
+)
+def test_what_cannot_be_used_is_nothing(text: str | None) -> None:
+    assert read_allocation(text) is None
+    assert read_inventory(text) is None
+
+
+@pytest.mark.parametrize("containers", [[], {"a": []}, {"a": {"r": "id"}}, {"a": {"r": [1]}}, {"a": None}])
+def test_an_allocation_of_another_shape_is_nothing(containers: Any) -> None:
+    assert read_allocation(json.dumps({"v": 1, "containers": containers})) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "bad"),
+    [
+        ("index", "0"),
+        ("index", True),
+        ("uuid", 5),
+        ("memoryMiB", 1.5),
+        ("healthy", "yes"),
+        ("nvlink", "0"),
+        ("instances", [{}]),
+        ("instances", None),
+        ("instances", [5]),
+    ],
+)
+def test_an_inventory_with_one_bad_value_is_nothing(key: str, bad: Any) -> None:
+    document = json.loads(write_inventory(Inventory((split(gpus(1)[0], "1g.5gb"),))))
+    document["gpus"][0][key] = bad
+    assert read_inventory(json.dumps(document)) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "bad"), [("migStrategy", "other"), ("sharing", None), ("sharing", {"mode": "none"}), ("gpus", 5)]
+)
+def test_an_inventory_with_a_bad_setting_is_nothing(key: str, bad: Any) -> None:
+    document = json.loads(write_inventory(Inventory()))
+    assert read_inventory(json.dumps({**document, key: bad})) is None
