@@ -1,0 +1,76 @@
+"""The writes of the operator, as values. Each of them can be repeated without harm.
+
+Every write to a pod carries its uid: a pod of the same name may have taken its place, and must not inherit anything.
+"""
+
+from collections.abc import Sequence
+
+from gpuyard import reservations, vocabulary
+from gpuyard.reservations import Reservation
+from gpuyard.writes import JSON, PatchType, Write
+from gpuyard_operator import groups
+from gpuyard_operator.groups import Group
+from gpuyard_operator.members import Member
+
+
+def pod_path(member: Member) -> str:
+    return f"/api/v1/namespaces/{member.namespace}/pods/{member.name}"
+
+
+def reserve(reservation: Reservation, group: Group) -> Write:
+    """Record the verdict, before anything is done about it."""
+    body = reservations.to_object(reservation, group.uid)
+    return Write("POST", reservations.path(group.namespace), body)
+
+
+def release(group: Group, reservation: JSON) -> Write:
+    """Delete the Reservation object, and no later one of the same name."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": {"uid": reservation["metadata"].get("uid", "")},
+    }
+    return Write("DELETE", reservations.path(group.namespace, group.name), body)
+
+
+def admit(seated: Sequence[tuple[Member, str]]) -> tuple[Write, ...]:
+    """Let members (each with the node of its seat) through: what is not done yet of nominating and un-gating.
+
+    A nomination holds CPU and memory in kube-scheduler's own books, so all come before the first gate falls.
+    """
+    gated = [(member, node) for member, node in seated if member.gated]
+    nominations = tuple(_nominate(member, node) for member, node in gated if member.nominated != node)
+    return nominations + tuple(_ungate(member) for member, _ in gated)
+
+
+def evict(member: Member) -> Write:
+    """Through the Eviction API, so that disruption budgets hold."""
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": member.name, "namespace": member.namespace},
+        "deleteOptions": {"preconditions": {"uid": member.uid}},
+    }
+    return Write("POST", f"{pod_path(member)}/eviction", body)
+
+
+def report(group: Group, status: JSON) -> Write:
+    """Set fields of the group's status."""
+    return Write(
+        "PATCH",
+        f"{groups.path(group.namespace, group.name)}/status",
+        {"status": status},
+        PatchType.MERGE,
+    )
+
+
+def _nominate(member: Member, node: str) -> Write:
+    body = {"metadata": {"uid": member.uid}, "status": {"nominatedNodeName": node}}
+    return Write("PATCH", f"{pod_path(member)}/status", body, PatchType.STRATEGIC)
+
+
+def _ungate(member: Member) -> Write:
+    """Take away our gate alone. A strategic merge names the gate; a merge patch would clear the whole list."""
+    gates = [{"$patch": "delete", "name": vocabulary.GANG_GATE}]
+    body = {"metadata": {"uid": member.uid}, "spec": {"schedulingGates": gates}}
+    return Write("PATCH", pod_path(member), body, PatchType.STRATEGIC)

@@ -1,0 +1,150 @@
+"""When to ask the extender for places, for whom, and what its answers are still worth.
+
+    what is known                                     outcome
+    an answer "planned" that still fits the members   Record it
+    the same question was put less than 0.5 s ago     Hold
+    members left out by answers that are still fresh  Ask for the others, while they are enough
+    too few are left, or TRIES were in vain           Refused, until the cluster changes or 30 s have passed
+    otherwise                                         Ask for all waiting members at once
+
+An answer "unplaceable" is fresh until the cluster changes for the better (`change` moves) or RETRY_SECONDS pass; one
+given within SETTLE_SECONDS of a change only until then, for the extender may not have seen the change yet.
+A group that has more members than it needs starts with those that fit. Members are placed in order, so all before the
+one that the answer names do fit: when these are enough, the others are left out of the next question, else it alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.reservations import Reservation
+from gpuyard_operator.groups import Group
+from gpuyard_operator.members import Member
+
+AGAIN_SECONDS = 0.5
+"""The same question is not put twice within this time, whatever happens in the cluster."""
+SETTLE_SECONDS = 2.0
+"""How far the extender may lag behind us in seeing the cluster."""
+TRIES = 8
+"""So many questions at most, each without the members that the one before refused, while the cluster is as it is."""
+RETRY_SECONDS = 30.0
+"""An answer "unplaceable" is not believed for longer: some change may have gone unseen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question with its answer. `change` is the state of the cluster when it was asked, `at` when it came."""
+
+    request: PlanRequest
+    answer: PlanAnswer
+    change: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The answers so far, in the order in which they came, and the present state of the cluster: since when."""
+
+    answers: tuple[Answered, ...] = ()
+    change: int = 0
+    changed_at: float = 0.0
+
+    def fresh_until(self, found: Answered) -> float:
+        """How long to believe an answer."""
+        if found.change != self.change:
+            return found.at
+        settled = self.changed_at + SETTLE_SECONDS
+        return found.at + RETRY_SECONDS if found.at >= settled else max(settled, found.at + AGAIN_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Places were found: write them down."""
+
+    reservation: Reservation
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Put this question."""
+
+    request: PlanRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Put the question at `until`. `detail` says why there is no verdict; empty where none was asked for."""
+
+    until: float
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """There is no room; look again at `until`."""
+
+    answer: Unplaceable
+    until: float
+
+
+Outcome = Record | Ask | Hold | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Quest:
+    """Waiting members of a group that need places, in the order in which they are to be placed.
+
+    `needed` of them must be bound together: minMember, less the members that have succeeded, for a group that has
+    not started; 1 for one that has, because each late or replaced member joins alone.
+    """
+
+    group: Group
+    waiting: tuple[Member, ...]
+    needed: int
+
+
+def pursue(quest: Quest, known: Known, now: float) -> Outcome:
+    """What to do next, by the table above."""
+    if known.answers and (reservation := _usable(quest, known.answers[-1], now)) is not None:
+        return Record(reservation)
+    fresh = [found for found in known.answers if now < known.fresh_until(found)]
+    refusals = [(found, found.answer) for found in fresh if isinstance(found.answer, Unplaceable)]
+    left_out = {uid for found, answer in refusals for uid in _refused(quest, found.request, answer)}
+    uids = tuple(member.uid for member in quest.waiting if member.uid not in left_out)
+    if refusals and (len(uids) < quest.needed or len(refusals) >= TRIES):
+        return Refused(refusals[0][1], known.fresh_until(refusals[0][0]))
+    request = PlanRequest(quest.group.namespace, quest.group.name, quest.needed, uids)
+    return _pace(request, known.answers, now)
+
+
+def _pace(request: PlanRequest, answers: Sequence[Answered], now: float) -> Ask | Hold:
+    last = next((found for found in reversed(answers) if found.request == request), None)
+    if last is None or now >= last.at + AGAIN_SECONDS:
+        return Ask(request)
+    detail = last.answer.detail if isinstance(last.answer, Unready) else ""
+    return Hold(last.at + AGAIN_SECONDS, detail)
+
+
+def _usable(quest: Quest, last: Answered, now: float) -> Reservation | None:
+    """The planned places, while they are for exactly the members asked for, who all still wait for them."""
+    if not isinstance(last.answer, Planned):
+        return None
+    found = last.answer.reservation
+    seats = {seat.uid for seat in found.seats}
+    all_wait = seats <= {member.uid for member in quest.waiting}
+    if not all_wait or seats != set(last.request.members) or last.request.needed != quest.needed:
+        return None
+    if now >= found.expires:
+        return None
+    return replace(found, namespace=quest.group.namespace, group=quest.group.name, needed=quest.needed)
+
+
+def _refused(quest: Quest, request: PlanRequest, answer: Unplaceable) -> Sequence[str]:
+    """The UIDs to leave out because of an answer; all that were asked for when it names none of them."""
+    named = {member.uid for member in quest.waiting if member.name == answer.member}
+    position = next((i for i, uid in enumerate(request.members) if uid in named), None)
+    if position is None:
+        return request.members
+    return (
+        request.members[position:] if position >= quest.needed else request.members[position : position + 1]
+    )

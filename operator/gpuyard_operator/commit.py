@@ -1,0 +1,75 @@
+"""How far a Reservation has come: the one commit in which a gang's members are bound together.
+
+bound seats             members still to bind   time                      course
+needed or more          none                    any                       DONE: nothing left to hold
+needed or more          some                    before expiry             OPEN
+needed or more          some                    expired                   DONE: the rest is asked for anew
+some, fewer than needed any                     first bound < 4 s ago     OPEN: it is being completed
+some, fewer than needed any                     first bound >= 4 s ago    UNDO: evict the bound, give up the places
+none                    needed or more          before expiry             OPEN
+none                    needed or more          expired                   VOID: give up the places, plan anew
+none                    fewer than needed       any                       VOID: it cannot come true any more
+"""
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpuyard.reservations import Reservation
+from gpuyard_operator.members import Member
+
+HALF_SECONDS = 4.0
+"""How long a gang may be half bound: with one second for the evictions it is never longer than 5 s.
+
+The extender holds binds for at most 3 s *before* the first of them goes through, so this is time enough to finish.
+"""
+
+
+class Course(enum.Enum):
+    """What becomes of a Reservation now."""
+
+    OPEN = "open"
+    DONE = "done"
+    UNDO = "undo"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`pending` are the members still to bind, each with the node of its seat; `until` is when to look again."""
+
+    course: Course
+    pending: tuple[tuple[Member, str], ...]
+    bound: tuple[Member, ...]
+    until: float
+    short: bool
+    """Fewer are bound than must be bound together."""
+
+
+def progress(reservation: Reservation, members: Sequence[Member], now: float) -> Progress:
+    """Where the reservation stands, by the table above. Seats are matched by UID, never by name."""
+    by_uid = {member.uid: member for member in members}
+    seated = [(by_uid[seat.uid], seat.node) for seat in reservation.seats if seat.uid in by_uid]
+    pending = tuple((member, node) for member, node in seated if member.waiting)
+    bound = tuple(member for member, _ in seated if member.node)
+    course, until = _course(reservation, len(pending), bound, now)
+    return Progress(course, pending, bound, until, len(bound) < max(1, reservation.needed))
+
+
+def undo_at(bound: Sequence[Member], otherwise: float) -> float:
+    """When a half bound gang is undone; `otherwise` where no pod says when it was bound."""
+    moments = [member.bound_at for member in bound if member.bound_at is not None]
+    return min(moments) + HALF_SECONDS if moments else otherwise
+
+
+def _course(
+    reservation: Reservation, pending: int, bound: Sequence[Member], now: float
+) -> tuple[Course, float]:
+    expired = now >= reservation.expires
+    if len(bound) >= max(1, reservation.needed):
+        return (Course.DONE if expired or not pending else Course.OPEN), reservation.expires
+    if bound:
+        until = undo_at(bound, otherwise=reservation.expires)
+        return (Course.UNDO if now >= until else Course.OPEN), until
+    void = expired or pending < max(1, reservation.needed)
+    return (Course.VOID if void else Course.OPEN), reservation.expires

@@ -1,0 +1,54 @@
+"""A PodGroup (scheduling.x-k8s.io/v1alpha1), read from its object.
+
+Nothing but minMember counts. `scheduleTimeoutSeconds` is accepted with any value (absent, 0 as mpi-operator always
+writes, negative) and has no effect: a waiting gang holds nothing, so there is nothing to time out. `minResources` is
+not trusted either: clients write it inconsistently with their pods, and the plan looks at the pods themselves.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One PodGroup. `min_member` is at least 1: absent, 0 and negative mean that each member starts alone."""
+
+    namespace: str
+    name: str
+    uid: str
+    min_member: int = 1
+    terminating: bool = False
+    status: JSON = field(default_factory=dict)
+
+    def condition(self, kind: str) -> JSON | None:
+        """The condition of that type in the status, or None."""
+        conditions = self.status.get("conditions") or ()
+        return next((c for c in conditions if isinstance(c, dict) and c.get("type") == kind), None)
+
+
+def path(namespace: str, name: str = "") -> str:
+    """The API path of the pod groups of a namespace, or of one."""
+    base = f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{namespace}/podgroups"
+    return f"{base}/{name}" if name else base
+
+
+def read(obj: JSON | None) -> Group | None:
+    """The group that an object is; None when there is none, or it has no name or uid."""
+    metadata = (obj or {}).get("metadata") or {}
+    if obj is None or not metadata.get("name") or not metadata.get("uid"):
+        return None
+    return Group(
+        namespace=str(metadata.get("namespace", "")),
+        name=str(metadata["name"]),
+        uid=str(metadata["uid"]),
+        min_member=_min_member((obj.get("spec") or {}).get("minMember")),
+        terminating=bool(metadata.get("deletionTimestamp")),
+        status=obj.get("status") or {},
+    )
+
+
+def _min_member(value: Any) -> int:
+    return value if isinstance(value, int) and value > 1 else 1

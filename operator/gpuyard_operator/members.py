@@ -1,0 +1,98 @@
+"""The members of a gang, read from pods: only what starting a gang depends on.
+
+Stands for the pod helpers of kube-scheduler's coscheduling plugin. Pods are other people's data: what is missing or
+malformed reads as "not there yet".
+"""
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON
+
+ENDED = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One pod that carries the group's label. `node` is empty until it is bound."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str = ""
+    phase: str = "Pending"
+    gated: bool = False
+    """Our gate is on it."""
+    held: bool = False
+    """Somebody else's gate is on it: it could not start, whatever we decide."""
+    terminating: bool = False
+    nominated: str = ""
+    bound_at: float | None = None
+    """When it was bound, in seconds since the epoch; None while it is not, or where the pod does not say."""
+
+    @property
+    def live(self) -> bool:
+        return not self.terminating and self.phase not in ENDED
+
+    @property
+    def succeeded(self) -> bool:
+        return self.phase == "Succeeded"
+
+    @property
+    def present(self) -> bool:
+        """It counts towards minMember: it can start, runs, or has done its work."""
+        return self.succeeded or (self.live and not self.held)
+
+    @property
+    def waiting(self) -> bool:
+        return self.live and not self.held and not self.node
+
+    @property
+    def holding(self) -> bool:
+        """It is live on a node."""
+        return self.live and bool(self.node)
+
+    @property
+    def running(self) -> bool:
+        return self.phase == "Running" and not self.terminating
+
+
+def read(pod: JSON) -> Member | None:
+    """The member that a pod is; None when it has no name or uid."""
+    metadata, spec, status = (_mapping(pod.get(part)) for part in ("metadata", "spec", "status"))
+    if not metadata.get("name") or not metadata.get("uid"):
+        return None
+    gates = [gate.get("name") for gate in spec.get("schedulingGates") or () if isinstance(gate, dict)]
+    return Member(
+        namespace=str(metadata.get("namespace", "")),
+        name=str(metadata["name"]),
+        uid=str(metadata["uid"]),
+        node=str(spec.get("nodeName") or ""),
+        phase=str(status.get("phase") or "Pending"),
+        gated=vocabulary.GANG_GATE in gates,
+        held=any(gate != vocabulary.GANG_GATE for gate in gates),
+        terminating=bool(metadata.get("deletionTimestamp")),
+        nominated=str(status.get("nominatedNodeName") or ""),
+        bound_at=_bound_at(status) if spec.get("nodeName") else None,
+    )
+
+
+def moment(text: Any) -> float | None:
+    """Seconds since the epoch of a Kubernetes timestamp; None when it is none."""
+    try:
+        return datetime.datetime.fromisoformat(text).timestamp()
+    except (TypeError, ValueError):
+        return None
+
+
+def _bound_at(status: JSON) -> float | None:
+    """From the condition that binding sets; a pod bound without it says when the kubelet took it."""
+    conditions = [found for found in status.get("conditions") or () if isinstance(found, dict)]
+    scheduled = next((found for found in conditions if found.get("type") == "PodScheduled"), {})
+    return moment(scheduled.get("lastTransitionTime")) or moment(status.get("startTime"))
+
+
+def _mapping(part: Any) -> JSON:
+    return part if isinstance(part, dict) else {}

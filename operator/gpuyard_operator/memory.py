@@ -1,0 +1,101 @@
+"""What the operator knows of the cluster, rebuilt at any moment from lists alone.
+
+Stands for client-go's shared informers. It learns from watch events, from lists, and from the answers to the
+operator's own writes, so that the next decision is not made on what was just changed.
+"""
+
+from collections.abc import Iterable
+
+from gpuyard import reservations, vocabulary
+from gpuyard.writes import JSON, Reply, Write
+from gpuyard_operator.changes import Changes
+from gpuyard_operator.groups import path as groups_path
+from gpuyard_operator.shelf import Key, Shelf, by_label, by_name, version
+
+PATHS = {
+    "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
+    "reservations": f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{reservations.PLURAL}",
+    "pods": "/api/v1/pods",
+    "nodes": "/api/v1/nodes",
+}
+"""The resources that the operator must know, and where to list them. Pods are all: room appears wherever one ends."""
+
+_KINDS = {"PodGroup": "podgroups", "Reservation": "reservations", "Pod": "pods"}
+
+
+class Memory:
+    """Every method that learns returns the keys of the groups about which there is something new."""
+
+    def __init__(self) -> None:
+        self.changes = Changes()
+        self._shelves = {"podgroups": Shelf(by_name), "reservations": Shelf(by_name), "pods": Shelf(by_label)}
+        self._listed: set[str] = set()
+
+    @property
+    def synced(self) -> bool:
+        """Whether each resource was listed; before, nothing may be concluded from what is missing."""
+        return self._listed.issuperset(PATHS)
+
+    def replace(self, resource: str, objects: Iterable[JSON], as_of: int | None = None) -> set[Key]:
+        """See `Shelf.replace`."""
+        listed = list(objects)
+        self.changes.replace(resource, listed)
+        shelf = self._shelves.get(resource)
+        touched = set() if shelf is None else shelf.replace(listed, as_of=as_of)
+        if resource in self._listed:
+            return touched
+        self._listed.add(resource)
+        return set().union(*(shelf.keys() for shelf in self._shelves.values()))
+
+    def observe(self, resource: str, event: str, obj: JSON) -> set[Key]:
+        """See `gpuyard_kube.api.Observer`."""
+        self.changes.observe(resource, event, obj)
+        shelf = self._shelves.get(resource)
+        if shelf is None:
+            return set()
+        return shelf.drop(obj) if event == "DELETED" else shelf.put(obj)
+
+    def replace_pods(self, key: Key, pods: Iterable[JSON], as_of: int) -> set[Key]:
+        """All pods of one group, from a list of that version."""
+        return self._shelves["pods"].replace(pods, among=key, as_of=as_of)
+
+    def learn(self, key: Key, write: Write, reply: Reply) -> set[Key]:
+        """What the answer to a write for a group says about the object written."""
+        if write.method == "DELETE" and (reply.ok or reply.status == 404):
+            return self._forget(key, write.path)
+        resource = _KINDS.get(str(reply.body.get("kind")))
+        if reply.ok and resource is not None:
+            return self.observe(resource, "MODIFIED", reply.body)
+        return self._forget(key, write.path) if reply.status == 404 else set()
+
+    def group(self, key: Key) -> JSON | None:
+        return self._shelves["podgroups"].newest(key)
+
+    def reservation(self, key: Key) -> JSON | None:
+        return self._shelves["reservations"].newest(key)
+
+    def pods(self, key: Key) -> tuple[JSON, ...]:
+        return self._shelves["pods"].at(key)
+
+    def knows(self, key: Key) -> bool:
+        """Whether anything is left of a group."""
+        return any(shelf.at(key) for shelf in self._shelves.values())
+
+    def _forget(self, key: Key, path: str) -> set[Key]:
+        """Drop the object at a path: the server says that there is none."""
+        namespace, name = key
+        if path == reservations.path(namespace, name):
+            gone = [("reservations", self.reservation(key))]
+        elif path == f"{groups_path(namespace, name)}/status":
+            gone = [("podgroups", self.group(key))]
+        else:
+            pods = f"/api/v1/namespaces/{namespace}/pods/"
+            named = path.removeprefix(pods).split("/")[0] if path.startswith(pods) else ""
+            gone = [("pods", pod) for pod in self.pods(key) if pod["metadata"].get("name") == named]
+        return set().union(*(self.observe(part, "DELETED", obj) for part, obj in gone if obj is not None))
+
+
+def items(reply: Reply) -> tuple[list[JSON], int]:
+    """The objects of a list, and its version."""
+    found = reply.body.get("items")
+    return (found if isinstance(found, list) else []), version(reply.body)

@@ -1,0 +1,58 @@
+"""What the condition Scheduled tells people: why a gang does not run, with names and numbers.
+
+The reason codes are those of `gpuyard.verdicts`, and two of the way to success that are no rejections.
+"""
+
+from collections.abc import Sequence
+
+from gpuyard.plans import Unplaceable
+from gpuyard.verdicts import Reason, Rejection
+from gpuyard_operator.groups import Group
+from gpuyard_operator.members import Member
+from gpuyard_operator.status import Verdict
+
+STARTING, SCHEDULED = "GangStarting", "GangScheduled"
+NODES_NAMED = 5
+"""A message names so many nodes; the others are counted."""
+
+
+def waiting(group: Group, members: Sequence[Member], detail: str = "") -> Verdict:
+    """Members are missing, or there is no verdict yet: `detail` says why not."""
+    present = sum(member.present for member in members)
+    held = sum(member.live and member.held for member in members)
+    parts = [f"{present}/{group.min_member} pods present"]
+    if held:
+        parts.append(f"{held} more held by scheduling gates of others")
+    if detail:
+        parts.append(f"no verdict yet: {detail}")
+    return Verdict(False, Reason.GANG_WAITING.value, "; ".join(parts))
+
+
+def unplaceable(answer: Unplaceable) -> Verdict:
+    """The gang does not fit: the first member without a node, and why not on each node."""
+    return Verdict(False, Reason.GANG_UNPLACEABLE.value, misfit(answer))
+
+
+def starting(places: int) -> Verdict:
+    """A Reservation holds the places, and the members are being bound."""
+    return Verdict(False, STARTING, f"places for {places} members are reserved")
+
+
+def scheduled(group: Group, late: str = "") -> Verdict:
+    """minMember members were bound together. `late`: why further members do not run."""
+    message = f"{group.min_member} or more members were bound"
+    return Verdict(True, SCHEDULED, f"{message}; {late}" if late else message)
+
+
+def misfit(answer: Unplaceable) -> str:
+    """`pod "b" does not fit: node-1: InsufficientGPUs (needs 4 GPUs, 2 free of 8); and 3 more nodes`."""
+    rejections = sorted(answer.rejections, key=lambda found: found.node)
+    parts = [_text(found) for found in rejections[:NODES_NAMED]]
+    if len(rejections) > NODES_NAMED:
+        parts.append(f"and {len(rejections) - NODES_NAMED} more nodes")
+    return f'pod "{answer.member}" does not fit: ' + ("; ".join(parts) or "there is no node")
+
+
+def _text(rejection: Rejection) -> str:
+    why = f"{rejection.reason.value} ({rejection.detail})" if rejection.detail else rejection.reason.value
+    return f"{rejection.node}: {why}" if rejection.node else why

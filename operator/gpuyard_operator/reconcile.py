@@ -1,0 +1,150 @@
+"""What to do about one PodGroup now: a pure function of what is known, correct for any order of events.
+
+Stands for the controller and the Permit phase of scheduler-plugins' coscheduling, done from outside the scheduler.
+
+    PodGroup, Reservation          members                                   decision
+    no group, or being deleted     any                                       nothing: gates stay, GC clears up
+    Reservation of another group   any                                       delete it
+      of that name, or unreadable
+    Reservation being deleted      any                                       wait for its end
+    Reservation (`commit`) OPEN    seated ones gated                         nominate, then un-gate each
+                           DONE    enough seated ones bound                  say Scheduled, delete it
+                           UNDO    too few bound for 4 s                     evict them, delete it
+                           VOID    none bound; expired, or seats lost        delete it
+    none                           started, none waits                       say Scheduled
+    none                           started, some wait                        quest for them, each alone
+    none                           not started, some bound                   wait; 4 s after the first: evict them
+    none                           not started, fewer than minMember         say GangWaiting "1/2 pods present"
+    none                           not started, enough                       quest for all that wait, together
+
+A quest (`asking`) ends in: record the Reservation; ask the extender; hold; or say GangUnplaceable. Its members need
+minMember places together (less one for each that has succeeded), or 1 where each comes alone. A group is started
+when minMember of its members were bound together, and until none of them is on a node or has succeeded: so a member
+that finishes, fails or is replaced never harms the others, and a group that lost all members starts as a whole again.
+"""
+
+from collections.abc import Sequence
+
+from gpuyard import reservations
+from gpuyard.reservations import Reservation
+from gpuyard.writes import JSON, Write
+from gpuyard_operator import actions, asking, commit, groups, reasons, status
+from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
+from gpuyard_operator.commit import Course, Progress
+from gpuyard_operator.groups import Group
+from gpuyard_operator.members import Member, read
+from gpuyard_operator.scene import Decision, Scene, View
+from gpuyard_operator.status import Verdict
+
+
+def reconcile(view: View, now: float) -> Decision:
+    """The decision by the table above."""
+    group = groups.read(view.group)
+    if group is None or group.terminating:
+        return Decision()
+    found = (read(pod) for pod in view.pods)
+    members = tuple(sorted((m for m in found if m is not None), key=lambda m: (m.name, m.uid)))
+    scene = Scene(group, members, now)
+    if view.reservation is not None:
+        return _reserved(scene, view.reservation)
+    return _unreserved(scene, view)
+
+
+def _reserved(scene: Scene, obj: JSON) -> Decision:
+    if obj["metadata"].get("deletionTimestamp"):
+        return Decision(scene.report(None))
+    release = actions.release(scene.group, obj)
+    reservation = _own(scene.group, obj)
+    if reservation is None:
+        return Decision((release,), says="drops a reservation that is not this group's")
+    found = commit.progress(reservation, scene.members, scene.now)
+    match found.course:
+        case Course.OPEN:
+            return _admit(scene, reservation, found)
+        case Course.DONE:
+            started = scene.started(reservation)
+            verdict = reasons.scheduled(scene.group) if started else None
+            return Decision((*scene.report(verdict), release), says=f"{len(found.bound)} members are bound")
+        case Course.UNDO:
+            says = f"undoes: only {len(found.bound)} of {reservation.needed} members were bound"
+            return _evict(found.bound, (release,), says)
+        case Course.VOID:
+            return Decision((release,), says="gives up the reserved places: they cannot be used any more")
+
+
+def _admit(scene: Scene, reservation: Reservation, found: Progress) -> Decision:
+    admitted = actions.admit(found.pending)
+    started = scene.started(reservation)
+    verdict = reasons.scheduled(scene.group) if started else reasons.starting(len(reservation.seats))
+    gated = sorted(member.name for member, _ in found.pending if member.gated)
+    says = f"un-gates {', '.join(gated)}" if gated else ""
+    return Decision(admitted + scene.report(verdict), found.until, says=says)
+
+
+def _unreserved(scene: Scene, view: View) -> Decision:
+    group, waiting = scene.group, tuple(member for member in scene.members if member.waiting)
+    if scene.started():
+        if not waiting:
+            return Decision(scene.report(reasons.scheduled(group)))
+        return _pursue(scene, Quest(group, waiting, 1), view)
+    if scene.count("holding"):
+        return _stranded(scene)
+    needed = max(1, group.min_member - scene.count("succeeded"))
+    if len(waiting) < needed:
+        verdict = reasons.waiting(group, scene.members)
+        return Decision(scene.report(verdict), says=f"waits: {verdict.message}" if scene.members else "")
+    return _pursue(scene, Quest(group, waiting, needed), view)
+
+
+def _pursue(scene: Scene, quest: Quest, view: View) -> Decision:
+    started = scene.started()
+    match asking.pursue(quest, view.known, scene.now):
+        case Record(reservation):
+            says = "reserves " + ", ".join(f"{seat.name} on {seat.node}" for seat in reservation.seats)
+            return Decision((actions.reserve(reservation, scene.group),), says=says)
+        case Ask(request):
+            says = f"asks for places for {len(request.members)} members"
+            verdict = _unknown(scene, started, "")
+            # The answer comes at once, and the status with it: one write instead of two.
+            return Decision(scene.report(verdict) if verdict else (), ask=request, says=says)
+        case Hold(until, detail):
+            return Decision(scene.report(_unknown(scene, started, detail)), until)
+        case Refused(answer, until):
+            late = reasons.scheduled(scene.group, reasons.misfit(answer))
+            verdict = late if started else reasons.unplaceable(answer)
+            return Decision(scene.report(verdict), until, says=verdict.message)
+
+
+def _unknown(scene: Scene, started: bool, detail: str) -> Verdict | None:
+    """While there is no verdict the last one stands, unless it is wrong or there is something to tell."""
+    if status.is_true(scene.group, status.SCHEDULED) == started and not detail:
+        return None
+    return (
+        reasons.scheduled(scene.group, detail)
+        if started
+        else reasons.waiting(scene.group, scene.members, detail)
+    )
+
+
+def _stranded(scene: Scene) -> Decision:
+    """Some are bound and nothing holds places for the others: the Reservation was lost on the way."""
+    bound = tuple(member for member in scene.members if member.holding)
+    until = commit.undo_at(bound, otherwise=scene.now)
+    if scene.now < until:
+        return Decision(scene.report(None), until)
+    return _evict(
+        bound, (), f"undoes: {len(bound)} of {scene.group.min_member} members are bound without places"
+    )
+
+
+def _evict(bound: Sequence[Member], then: tuple[Write, ...], says: str) -> Decision:
+    evictions = tuple(actions.evict(member) for member in bound if member.holding)
+    return Decision(evictions + then, says=says, evicts=bool(evictions))
+
+
+def _own(group: Group, obj: JSON) -> Reservation | None:
+    """The reservation in an object, when it is readable and of this very group, not of a namesake before it."""
+    owners = [owner.get("uid") for owner in obj["metadata"].get("ownerReferences") or ()]
+    reservation = reservations.from_object(obj)
+    mine = reservation is not None and reservation.group == group.name and group.uid in owners
+    return reservation if mine else None

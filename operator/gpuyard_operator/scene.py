@@ -1,0 +1,65 @@
+"""What reconciling looks at, and what comes out of it, as values."""
+
+from dataclasses import dataclass
+
+from gpuyard.plans import PlanRequest
+from gpuyard.reservations import Reservation
+from gpuyard.writes import JSON, Write
+from gpuyard_operator import actions, commit, status
+from gpuyard_operator.asking import Known
+from gpuyard_operator.groups import Group
+from gpuyard_operator.members import Member
+from gpuyard_operator.status import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that is known about one PodGroup. `pods` carry its label, in its namespace; `known` came since the last
+    Reservation."""
+
+    group: JSON | None
+    pods: tuple[JSON, ...] = ()
+    reservation: JSON | None = None
+    known: Known = Known()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Do `writes` in order, then `ask`; look again at `requeue_at` at the latest. `says` is for people."""
+
+    writes: tuple[Write, ...] = ()
+    requeue_at: float | None = None
+    ask: PlanRequest | None = None
+    says: str = ""
+    evicts: bool = False
+    """The writes take pods away: be sure of what was seen before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A view, read: the members in the order of their names."""
+
+    group: Group
+    members: tuple[Member, ...]
+    now: float
+
+    def report(self, verdict: Verdict | None) -> tuple[Write, ...]:
+        fields = status.changes(self.group, self.members, verdict, self.now)
+        return () if fields is None else (actions.report(self.group, fields),)
+
+    def count(self, state: str) -> int:
+        return sum(getattr(member, state) for member in self.members)
+
+    def started(self, reservation: Reservation | None = None) -> bool:
+        """Whether minMember members were bound together, and one of the group is on a node or has succeeded.
+
+        The condition Scheduled remembers it. While a Reservation is short of what it needs, members that failed in
+        an earlier life of the group prove nothing.
+        """
+        if not self.count("holding") and not self.count("succeeded"):
+            return False
+        if status.is_true(self.group, status.SCHEDULED):
+            return True
+        if reservation is not None and commit.progress(reservation, self.members, self.now).short:
+            return False
+        return sum(bool(member.node) or member.succeeded for member in self.members) >= self.group.min_member

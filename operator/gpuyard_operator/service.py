@@ -1,0 +1,160 @@
+"""The gang operator: events in, one reconcile of each group at a time, writes out.
+
+Stands for controller-runtime: a queue that coalesces the events of a group, requeue times, retries. It awaits nothing
+but its ports, so the same object runs on asyncio and single-stepped. Its memory may be lost between any two writes.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gpuyard import vocabulary
+from gpuyard.narration import Beat, Narrator, silent
+from gpuyard.plans import PlanAnswer, PlanRequest
+from gpuyard.writes import JSON, Write
+from gpuyard_kube.api import Api
+from gpuyard_kube.runtime import Runtime, Signal
+from gpuyard_operator.asking import TRIES, Answered, Known
+from gpuyard_operator.memory import PATHS, Memory, items
+from gpuyard_operator.reconcile import reconcile
+from gpuyard_operator.scene import Decision, View
+from gpuyard_operator.shelf import Key
+
+RETRY_SECONDS = 1.0
+"""How long after a write that failed a group is looked at again, if nothing happens before."""
+
+
+class Planner(Protocol):
+    """Where a gang can start: the extender."""
+
+    async def plan(self, request: PlanRequest) -> PlanAnswer:
+        """The extender's answer; `Unready` when it cannot be reached. Does not raise."""
+
+
+@dataclass(slots=True)
+class _Desk:
+    """The work on one group."""
+
+    key: Key
+    signal: Signal
+    dirty: bool = False
+    wake_at: float | None = None
+    answers: deque[Answered] = field(default_factory=lambda: deque(maxlen=2 * TRIES))
+    said: str = ""
+
+
+class Operator:
+    """An `Observer` of the resources in `memory.PATHS`; it does nothing before it was given a list of each."""
+
+    def __init__(self, api: Api, runtime: Runtime, planner: Planner, narrate: Narrator = silent) -> None:
+        self._api, self._runtime, self._planner, self._narrate = api, runtime, planner, narrate
+        self._memory = Memory()
+        self._marker, self._changed_at = 0, runtime.now()
+        self._desks: dict[Key, _Desk] = {}
+        self._stopped = False
+
+    def replace(self, resource: str, objects: Iterable[JSON]) -> None:
+        """All objects of a resource."""
+        self._touch(self._memory.replace(resource, objects))
+
+    def observe(self, resource: str, event: str, obj: JSON) -> None:
+        """One change of an object."""
+        self._touch(self._memory.observe(resource, event, obj))
+
+    async def resync(self) -> str:
+        """List everything, beside a watch that may have lost something. Why it failed; empty when it did not."""
+        for resource, path in PATHS.items():
+            reply = await self._api.read(path)
+            if not reply.ok:
+                return f"cannot list {resource}: {reply.reason}"
+            self._touch(self._memory.replace(resource, *items(reply)))
+        return ""
+
+    def stop(self) -> None:
+        """Begin no further write; work that waits ends."""
+        self._stopped = True
+        for desk in self._desks.values():
+            desk.signal.fire()
+
+    def _touch(self, keys: set[Key]) -> None:
+        changed = self._memory.changes.marker != self._marker
+        if changed:
+            self._marker, self._changed_at = self._memory.changes.marker, self._runtime.now()
+        if self._stopped or not self._memory.synced:
+            return
+        for key in sorted(keys - self._desks.keys()):
+            self._open(key)
+        waiting = [key for key, desk in self._desks.items() if desk.answers] if changed else []
+        for key in sorted({*keys, *waiting}):
+            self._desks[key].dirty = True
+            self._desks[key].signal.fire()
+
+    def _open(self, key: Key) -> None:
+        desk = self._desks[key] = _Desk(key, self._runtime.signal())
+        self._runtime.spawn(self._serve(desk), f"operator {'/'.join(key)}")
+
+    async def _serve(self, desk: _Desk) -> None:
+        while not self._stopped:
+            desk.dirty = False
+            await self._turn(desk)
+            if desk.dirty or self._stopped:
+                continue
+            if not self._memory.knows(desk.key):
+                del self._desks[desk.key]
+                return
+            await desk.signal.wait(desk.wake_at)
+
+    async def _turn(self, desk: _Desk) -> None:
+        """Decide once and do it; the first write that fails ends the turn."""
+        decision = self._decide(desk)
+        if decision.evicts:
+            # What was seen may lag behind, and an eviction cannot be taken back.
+            if not await self._refresh(desk):
+                return
+            decision = self._decide(desk)
+        desk.wake_at = decision.requeue_at
+        self._tell(desk, decision.says)
+        for write in decision.writes:
+            if self._stopped or not await self._write(desk, write):
+                return
+        if decision.ask is not None and not self._stopped:
+            await self._ask(desk, decision.ask)
+
+    def _decide(self, desk: _Desk) -> Decision:
+        reservation = self._memory.reservation(desk.key)
+        if reservation is not None:
+            desk.answers.clear()
+        known = Known(tuple(desk.answers), self._marker, self._changed_at)
+        view = View(self._memory.group(desk.key), self._memory.pods(desk.key), reservation, known)
+        return reconcile(view, self._runtime.now())
+
+    async def _write(self, desk: _Desk, write: Write) -> bool:
+        reply = await self._api.send(write)
+        self._touch(self._memory.learn(desk.key, write, reply))
+        done = reply.ok or (write.method == "DELETE" and reply.status == 404)
+        if not done:
+            self._tell(desk, f"{write.method} {write.path} failed, trying again: {reply.reason}")
+            desk.wake_at = self._runtime.now() + RETRY_SECONDS
+        return done
+
+    async def _ask(self, desk: _Desk, request: PlanRequest) -> None:
+        marker = self._marker
+        answer = await self._planner.plan(request)
+        desk.answers.append(Answered(request, answer, marker, self._runtime.now()))
+        desk.dirty = True
+
+    async def _refresh(self, desk: _Desk) -> bool:
+        namespace, name = desk.key
+        selector = f"{vocabulary.POD_GROUP}={name}"
+        reply = await self._api.read(f"/api/v1/namespaces/{namespace}/pods", labelSelector=selector)
+        if not reply.ok:
+            desk.wake_at = self._runtime.now() + RETRY_SECONDS
+            return False
+        self._touch(self._memory.replace_pods(desk.key, *items(reply)))
+        return True
+
+    def _tell(self, desk: _Desk, text: str) -> None:
+        if text and text != desk.said:
+            desk.said = text
+            self._narrate(Beat(vocabulary.OPERATOR, f"gang {'/'.join(desk.key)} {text}"))

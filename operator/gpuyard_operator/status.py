@@ -1,0 +1,114 @@
+"""The status of a PodGroup, computed from its pods each time; written only when it differs.
+
+Stands for the PodGroup controller of scheduler-plugins, without the oddities of its phases:
+
+    phase       when (first match)
+    (kept)      no pods are left of a group that was Finished or Failed
+    Finished    no live member, minMember succeeded; or it was Finished; or all that is left of a started group did
+    Failed      no live member, some failed; or it was Failed
+    Running     minMember run or have succeeded; or it was Running and has a member on a node
+    Scheduling  minMember are present
+    Pending     otherwise
+
+Two conditions say what a phase cannot: `Scheduled` (were minMember members bound together?) stays true while any of
+them is on a node or has succeeded; `Ready` (do minMember run or have they succeeded?) follows the pods.
+"""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpuyard.writes import JSON
+from gpuyard_operator.groups import Group
+from gpuyard_operator.members import Member
+
+SCHEDULED, READY = "Scheduled", "Ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the condition Scheduled says: whether, the reason code, and a sentence for people."""
+
+    scheduled: bool
+    reason: str
+    message: str
+
+
+def changes(group: Group, members: Sequence[Member], verdict: Verdict | None, now: float) -> JSON | None:
+    """The fields of the status to set; None when it says all this already. No verdict: leave Scheduled as it is."""
+    if not members and group.status.get("phase") in ("Finished", "Failed"):
+        return None
+    counts = {
+        "running": sum(member.running for member in members),
+        "succeeded": sum(member.succeeded for member in members),
+        "failed": sum(member.phase == "Failed" for member in members),
+    }
+    found = {"phase": phase(group, members), **counts}
+    spoken = [_ready(group, counts["running"] + counts["succeeded"])]
+    if verdict is not None:
+        spoken.insert(0, _condition(SCHEDULED, verdict.scheduled, verdict.reason, verdict.message))
+    old = {"running": 0, "succeeded": 0, "failed": 0, **group.status}
+    if all(old.get(key) == value for key, value in found.items()) and all(_said(group, c) for c in spoken):
+        return None
+    return {**found, "conditions": _conditions(group, spoken, now)}
+
+
+def phase(group: Group, members: Sequence[Member]) -> str:
+    """The phase, by the table above."""
+    old = group.status.get("phase")
+    succeeded = sum(member.succeeded for member in members)
+    if not any(member.live for member in members):
+        ended = _ended(group, succeeded, any(member.phase == "Failed" for member in members))
+        if ended:
+            return ended
+    run = succeeded + sum(member.running for member in members)
+    if run >= group.min_member or (old == "Running" and any(member.holding for member in members)):
+        return "Running"
+    present = sum(member.present for member in members)
+    return "Scheduling" if present >= group.min_member else "Pending"
+
+
+def is_true(group: Group, kind: str) -> bool:
+    """Whether the status says that the condition holds."""
+    return (group.condition(kind) or {}).get("status") == "True"
+
+
+def _ended(group: Group, succeeded: int, failed: bool) -> str | None:
+    """The terminal phase of a group without live members; None when it has not come to an end."""
+    old = group.status.get("phase")
+    remnant = succeeded > 0 and not failed and is_true(group, SCHEDULED)
+    if succeeded >= group.min_member or old == "Finished" or remnant:
+        return "Finished"
+    return "Failed" if failed or old == "Failed" else None
+
+
+def _ready(group: Group, good: int) -> JSON:
+    ready = good >= group.min_member
+    message = f"{good}/{group.min_member} members run or have succeeded"
+    return _condition(READY, ready, "MembersRunning" if ready else "MembersNotRunning", message)
+
+
+def _condition(kind: str, holds: bool, reason: str, message: str) -> JSON:
+    return {"type": kind, "status": "True" if holds else "False", "reason": reason, "message": message}
+
+
+def _said(group: Group, condition: JSON) -> bool:
+    old = group.condition(condition["type"]) or {}
+    return all(old.get(key) == value for key, value in condition.items())
+
+
+def _conditions(group: Group, spoken: Sequence[JSON], now: float) -> list[JSON]:
+    """All conditions: other people's and unspoken ones as they are; a time moves only when a status flips."""
+    kinds = {condition["type"] for condition in spoken}
+    others = [
+        c
+        for c in group.status.get("conditions") or ()
+        if not isinstance(c, dict) or c.get("type") not in kinds
+    ]
+    return others + [{**c, "lastTransitionTime": _since(group.condition(c["type"]), c, now)} for c in spoken]
+
+
+def _since(old: JSON | None, new: JSON, now: float) -> str:
+    if old is not None and old.get("status") == new["status"] and old.get("lastTransitionTime"):
+        return str(old["lastTransitionTime"])
+    return datetime.datetime.fromtimestamp(now, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
