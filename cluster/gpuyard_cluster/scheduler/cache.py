@@ -4,6 +4,7 @@ Stands for kube-scheduler's cache and nominator. Booked are assigned pods and *a
 way; promised is what a pod with a nominated node will take, against pods of its own or lower priority.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,7 @@ class ClusterCache:
 
     def __init__(self) -> None:
         self._nodes: dict[str, tuple[NodeFit, JSON]] = {}
-        self._used: dict[str, dict[str, int]] = {}
+        self._used: dict[str, Counter[str]] = {}
         self._bookings: dict[str, _Booking] = {}
         self._nominated: dict[str, dict[str, PodInfo]] = {}
         self._nominations: dict[str, str] = {}
@@ -109,13 +110,11 @@ class ClusterCache:
         ]
 
     def _met(self, name: str, pod: PodInfo) -> Amounts:
-        used = self._used.get(name, {})
-        first = [
-            other.fit.requests
-            for other in self._nominated.get(name, {}).values()
-            if other.uid != pod.uid and other.priority >= pod.priority
-        ]
-        return _sum([used, *first]) if first else used
+        used = Counter(self._used.get(name, {}))
+        for other in self._nominated.get(name, {}).values():
+            if other.uid != pod.uid and other.priority >= pod.priority:
+                used.update(other.fit.requests)
+        return used
 
     def _book(self, pod: PodInfo, node: str, *, assumed: bool) -> None:
         self.release(pod.uid)
@@ -124,17 +123,11 @@ class ClusterCache:
         self._add(node, pod.fit.requests, 1)
 
     def _add(self, node: str, requests: Amounts, sign: int) -> None:
-        used = self._used.setdefault(node, {})
-        for resource, amount in requests.items():
-            used[resource] = used.get(resource, 0) + sign * amount
-
-
-def _sum(parts: Iterable[Amounts]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for part in parts:
-        for resource, amount in part.items():
-            total[resource] = total.get(resource, 0) + amount
-    return total
+        used = self._used.setdefault(node, Counter())
+        if sign > 0:
+            used.update(requests)
+        else:
+            used.subtract(requests)
 
 
 def _waking(node: JSON) -> list[Any]:
