@@ -62,7 +62,8 @@ def method_not_allowed() -> ApiError:
 
 def rendering(backend: Backend, request: Request, target: Target) -> Renderer:
     """How the request wants to see objects of the target."""
-    return renderer(request, backend.view(target), negotiate(request.headers.get("accept", "")))
+    form = negotiate(request.headers.get("accept", ""))
+    return renderer(request, backend.view(target), form, backend.now)
 
 
 def written(renders: Renderer, stored: Stored, status: int, warnings: list[str]) -> Response:

@@ -3,14 +3,14 @@
 Stands for the transformers of kube-apiserver's handlers (`responsewriters`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import encoding
+from gpuyard_cluster.apiserver import encoding, tables
 from gpuyard_cluster.apiserver.accept import YAML_TYPE, Form
 from gpuyard_cluster.apiserver.errors import bad_request
 from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request, Response
@@ -38,6 +38,7 @@ class Renderer:
 
     view: View
     form: Form
+    now: Callable[[], float]
     include: str = "Metadata"
 
     def response(self, stored: Stored, status: int = 200) -> Response:
@@ -84,18 +85,16 @@ class Renderer:
         return orjson.dumps({"kind": kind, "apiVersion": version, "metadata": metadata})
 
     def _table(self, items: Sequence[Stored], revision: str) -> JSON:
-        from gpuyard_cluster.apiserver import tables
-
         objects = [self.view.obj(stored) for stored in items]
-        return tables.table(self.view.resource, objects, self.include, revision)
+        return tables.table(self.view.resource, objects, self.include, revision, self.now())
 
 
-def renderer(request: Request, view: View, form: Form) -> Renderer:
-    """How `request` wants to see the objects of `view`."""
+def renderer(request: Request, view: View, form: Form, now: Callable[[], float]) -> Renderer:
+    """How `request` wants to see the objects of `view`; `now` is asked for ages in a Table."""
     include = request.query.get("includeObject", "")
     if include not in _INCLUDES:
         raise bad_request(f'invalid value "{include}" for includeObject: it is None, Metadata or Object')
-    return Renderer(view, form, include or "Metadata")
+    return Renderer(view, form, now, include or "Metadata")
 
 
 def _partial(stored: Stored) -> JSON:
