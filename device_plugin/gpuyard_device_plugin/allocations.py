@@ -25,6 +25,12 @@ class RefusalReason(enum.Enum):
     SHARES = enum.auto()
     TAKEN = enum.auto()
 
+    @property
+    def code(self) -> str:
+        """gRPC's status, as Go writes it and as it shows in the pod's status."""
+        state = self in (RefusalReason.UNHEALTHY, RefusalReason.TAKEN)
+        return "FailedPrecondition" if state else "InvalidArgument"
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:

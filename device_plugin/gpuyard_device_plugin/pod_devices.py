@@ -60,15 +60,14 @@ class PodDevices:
         return replace(self, given={**self.given, claim.uid: {**held, claim.container: container}})
 
     def with_listed(self, listed: Iterable[Listed]) -> "PodDevices":
-        """The kubelet's word: the containers that have ids have these. Init containers are not in its list."""
-        state = self
+        """The kubelet's word: a container that it lists holds these ids, or none. Init containers are not listed."""
+        given = dict(self.given)
         for entry in listed:
-            if (pod := self.named(entry.namespace, entry.name)) is None:
-                continue
-            for container, held in entry.held.items():
-                for resource, ids in held.items():
-                    state = state.with_given(Claim(pod.uid, container, resource), ids)
-        return state
+            if (pod := self.named(entry.namespace, entry.name)) is not None:
+                before = self.given.get(pod.uid, {})
+                hidden = {name: held for name, held in before.items() if name not in entry.held}
+                given[pod.uid] = hidden | {name: held for name, held in entry.held.items() if held}
+        return replace(self, given=given)
 
     def named(self, namespace: str, name: str) -> NodePod | None:
         """The pod of that name that has not ended."""

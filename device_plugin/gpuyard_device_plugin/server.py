@@ -1,0 +1,130 @@
+"""One resource of the plugin on its own unix socket.
+
+Stands for NVIDIA's internal/plugin/server.go. The socket is bound under a temporary name and renamed: binding to a
+name that is in use would steal it in silence, and the loser's end would then delete the winner's socket.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+
+from gpuyard_device_plugin import files
+from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
+from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2_grpc as kubelet_grpc
+from gpuyard_device_plugin.service import AllocationRefusedError, DevicePlugin
+
+_LONGEST_PATH: Final = 107
+"""Bytes of a unix socket's path (sun_path in Linux' unix(7), without its final zero)."""
+_STOP_SECONDS: Final = 1.0
+
+_CODES: Final = {
+    "FailedPrecondition": grpc.StatusCode.FAILED_PRECONDITION,
+    "InvalidArgument": grpc.StatusCode.INVALID_ARGUMENT,
+}
+
+
+class SocketPathError(Exception):
+    """The path of a socket is too long for the system: use a shorter folder."""
+
+
+class ResourceServer:
+    """Serves `resource` of the plugin in `folder`; start and stop may be called again and again."""
+
+    def __init__(self, plugin: DevicePlugin, resource: str, folder: Path) -> None:
+        self.resource = resource
+        # NVIDIA's pattern, but not its prefix: two plugins on one node must not share a name.
+        self.endpoint = f"gpuyard-{resource.rpartition('/')[2]}.sock"
+        self._path = folder / self.endpoint
+        self._servicer = _Servicer(plugin, resource)
+        self._server: Any = None
+        self._bound: files.FileIdentity | None = None
+
+    @property
+    def streams(self) -> int:
+        """How many ListAndWatch calls are open."""
+        return self._servicer.streams
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the socket file is there and still ours; a kubelet deletes all of them when it starts."""
+        return self._bound is not None and files.identity(self._path) == self._bound
+
+    async def start(self) -> None:
+        """Serve. SocketPathError when the folder's name is too long."""
+        temporary = self._path.with_name(f".{self.endpoint}.{os.getpid()}")
+        if len(os.fsencode(temporary)) > _LONGEST_PATH:
+            raise SocketPathError(f"{temporary}: longer than {_LONGEST_PATH} bytes; use a shorter folder")
+        temporary.unlink(missing_ok=True)
+        self._server = grpc.aio.server()
+        kubelet_grpc.add_DevicePluginServicer_to_server(self._servicer, self._server)
+        self._server.add_insecure_port(f"unix://{temporary.absolute()}")
+        await self._server.start()
+        temporary.rename(self._path)
+        self._bound = files.identity(self._path)
+
+    def end_streams(self) -> None:
+        """End every ListAndWatch: a server that stops would wait for them."""
+        self._servicer.end_streams()
+
+    async def stop(self) -> None:
+        """Serve no more, and remove the socket if it is still ours."""
+        self._servicer.end_streams()
+        if self.is_bound:
+            self._path.unlink(missing_ok=True)
+        self._bound = None
+        if self._server is not None:
+            await self._server.stop(_STOP_SECONDS)
+            self._server = None
+
+
+class _Servicer(kubelet_grpc.DevicePluginServicer):
+    """The verbs in gRPC's clothes."""
+
+    def __init__(self, plugin: DevicePlugin, resource: str) -> None:
+        self._plugin, self._resource = plugin, resource
+        self._generation = 0
+        self.streams = 0
+
+    def end_streams(self) -> None:
+        self._generation += 1
+        self._plugin.changed.fire()
+
+    async def GetDevicePluginOptions(  # noqa: N802
+        self, request: kubelet.Empty, context: Any
+    ) -> kubelet.DevicePluginOptions:
+        return self._plugin.options()
+
+    async def ListAndWatch(self, request: kubelet.Empty, context: Any) -> None:  # type: ignore[override] # noqa: N802
+        generation, sent = self._generation, None
+        self.streams += 1
+        try:
+            while generation == self._generation:
+                devices = self._plugin.devices(self._resource)
+                if devices == sent:
+                    await self._plugin.changed.wait()
+                else:
+                    sent = devices
+                    await context.write(kubelet.ListAndWatchResponse(devices=devices))
+        finally:
+            self.streams -= 1
+
+    async def GetPreferredAllocation(  # noqa: N802
+        self, request: kubelet.PreferredAllocationRequest, context: Any
+    ) -> kubelet.PreferredAllocationResponse:
+        return await self._plugin.preferred(self._resource, request)
+
+    async def Allocate(  # noqa: N802
+        self, request: kubelet.AllocateRequest, context: Any
+    ) -> kubelet.AllocateResponse:
+        try:
+            return await self._plugin.allocate(self._resource, request)
+        except AllocationRefusedError as refused:
+            await context.abort(_CODES[refused.refusal.reason.code], str(refused))
+            raise
+
+    async def PreStartContainer(  # noqa: N802
+        self, request: kubelet.PreStartContainerRequest, context: Any
+    ) -> kubelet.PreStartContainerResponse:
+        return kubelet.PreStartContainerResponse()

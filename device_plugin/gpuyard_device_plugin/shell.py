@@ -1,0 +1,94 @@
+"""The plugin as the kubelet meets it: a socket for each resource, registered for as long as the process lives.
+
+Stands for the start and watch loop of NVIDIA's cmd/nvidia-device-plugin. A kubelet never dials again by itself, so
+the plugin registers anew when kubelet.sock is another file, when its own socket is gone (a kubelet that starts
+deletes all of them), and when no ListAndWatch is left.
+"""
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Final
+
+from gpuyard_device_plugin import dialing, files
+from gpuyard_device_plugin.dialing import RegistrationError
+from gpuyard_device_plugin.files import FileIdentity
+from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
+from gpuyard_device_plugin.server import ResourceServer
+from gpuyard_device_plugin.service import DevicePlugin
+
+log = logging.getLogger("gpuyard.device_plugin")
+
+POLL_SECONDS: Final = 0.5
+"""How often the sockets are looked at; polling needs no package and works on every kind of mount."""
+
+
+class PluginShell:
+    """Serves all resources of a plugin in the kubelet's device plugin `folder`."""
+
+    def __init__(self, plugin: DevicePlugin, folder: Path, *, poll_seconds: float = POLL_SECONDS) -> None:
+        self._plugin, self._folder, self._poll_seconds = plugin, folder, poll_seconds
+        self._servers = [ResourceServer(plugin, resource, folder) for resource in plugin.resources]
+        self._registered: dict[str, FileIdentity] = {}
+        """resource -> the kubelet.sock at which it is registered."""
+        self._awaited: set[str] = set()
+        """Resources registered at the last look: the kubelet may still be about to open the stream."""
+        self._problem = ""
+
+    @property
+    def kubelet_socket(self) -> Path:
+        return self._folder / "kubelet.sock"
+
+    async def run(self) -> None:
+        """Until cancelled; then the sockets are gone. SocketPathError when the folder's name is too long."""
+        if not self._servers:
+            log.warning("no devices found on %s: nothing to register", self._plugin.node)
+        try:
+            while True:
+                for server in self._servers:
+                    await self._tend(server)
+                await asyncio.sleep(self._poll_seconds)
+        finally:
+            for server in self._servers:
+                await server.stop()
+
+    async def _tend(self, server: ResourceServer) -> None:
+        if not server.is_bound:
+            await server.stop()
+            await server.start()
+            self._registered.pop(server.resource, None)
+        found = files.identity(self.kubelet_socket)
+        if found is None:
+            self._report(f"{self.kubelet_socket} is not there: waiting for the kubelet")
+        elif not self._is_connected(server, found):
+            await self._register(server, found)
+
+    def _is_connected(self, server: ResourceServer, found: FileIdentity) -> bool:
+        awaited = server.resource in self._awaited
+        self._awaited.discard(server.resource)
+        return self._registered.get(server.resource) == found and (awaited or server.streams > 0)
+
+    async def _register(self, server: ResourceServer, found: FileIdentity) -> None:
+        # Up to 1.36 the end of an older stream takes the newer one with it (kubernetes#121994).
+        server.end_streams()
+        request = kubelet.RegisterRequest(
+            version=dialing.API_VERSION,
+            endpoint=server.endpoint,
+            resource_name=server.resource,
+            options=self._plugin.options(),
+        )
+        try:
+            await dialing.register(self.kubelet_socket, request)
+        except RegistrationError as error:
+            self._report(f"{server.resource} is not registered: {error}")
+            return
+        self._problem = ""
+        self._registered[server.resource] = found
+        self._awaited.add(server.resource)
+        log.info("%s registered with %s", server.resource, self.kubelet_socket)
+
+    def _report(self, problem: str) -> None:
+        """Once, however long it lasts."""
+        if problem != self._problem:
+            log.warning("%s", problem)
+            self._problem = problem

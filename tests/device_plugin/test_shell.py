@@ -1,0 +1,161 @@
+"""Plugin and kubelet over real gRPC on unix sockets: registered for as long as both live, whatever happens."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpuyard import vocabulary
+from gpuyard_device_plugin.ports import PluginSpec, Ports
+from gpuyard_device_plugin.service import DevicePlugin
+from gpuyard_device_plugin.shell import PluginShell
+from gpuyard_kube.runtime import AsyncioRuntime
+from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus
+from tests.device_plugin.grpc_kubelet import GrpcKubelet, short_folder
+
+GPU = vocabulary.GPU
+ENDPOINT = "gpuyard-gpu.sock"
+
+
+@dataclass
+class Scene:
+    """A kubelet and a running plugin in one folder."""
+
+    kubelet: GrpcKubelet
+    plugin: DevicePlugin
+    task: "asyncio.Task[None]"
+
+    async def registered(self, times: int) -> None:
+        await self.kubelet.until(lambda: len(self.kubelet.registrations) >= times)
+        await self.kubelet.until(lambda: len(self.kubelet.lists.get(GPU, ())) >= times)
+
+    async def stop(self) -> None:
+        self.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.task
+
+
+@asynccontextmanager
+async def scene(*, started: bool = True) -> AsyncIterator[Scene]:
+    async with short_folder() as folder:
+        kubelet = GrpcKubelet(folder)
+        if started:
+            await kubelet.start()
+        runtime = AsyncioRuntime()
+        plugin = DevicePlugin(PluginSpec(NODE, gpus(2)), Ports(MemoryApi(), runtime, TinyKubelet()))
+        shell = PluginShell(plugin, folder, poll_seconds=0.01)
+        found = Scene(kubelet, plugin, asyncio.create_task(shell.run()))
+        try:
+            yield found
+        finally:
+            await found.stop()
+            await kubelet.stop()
+            await runtime.close()
+
+
+def sockets(folder: Path) -> list[str]:
+    return sorted(found.name for found in folder.iterdir())
+
+
+def test_it_registers_under_the_rules_of_the_api_and_sends_the_whole_list() -> None:
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            request = found.kubelet.registrations[0]
+            assert (request.version, request.endpoint, request.resource_name) == ("v1beta1", ENDPOINT, GPU)
+            assert found.kubelet.options[GPU].get_preferred_allocation_available
+            assert found.kubelet.lists[GPU] == [found.plugin.devices(GPU)]
+
+    asyncio.run(story())
+
+
+def test_a_change_of_health_is_one_more_full_list() -> None:
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            found.plugin.set_health(1, healthy=False)
+            await found.kubelet.until(lambda: len(found.kubelet.lists[GPU]) == 2)
+            assert [device.health for device in found.kubelet.lists[GPU][1]] == ["Healthy", "Unhealthy"]
+            assert len(found.kubelet.registrations) == 1
+
+    asyncio.run(story())
+
+
+def test_it_waits_for_a_kubelet_that_is_not_there_yet() -> None:
+    async def story() -> None:
+        async with scene(started=False) as found:
+            await found.kubelet.start()
+            await found.registered(1)
+
+    asyncio.run(story())
+
+
+def test_it_tries_again_when_the_kubelet_refuses() -> None:
+    async def story() -> None:
+        async with scene(started=False) as found:
+            found.kubelet.refuse = True
+            await found.kubelet.start()
+            await found.registered(1)
+            assert not found.kubelet.refuse
+
+    asyncio.run(story())
+
+
+def test_a_kubelet_that_starts_anew_gets_the_same_devices_from_a_new_socket() -> None:
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            await found.kubelet.stop()
+            await found.kubelet.start()
+            await found.registered(2)
+            assert found.kubelet.lists[GPU][0] == found.kubelet.lists[GPU][-1]
+            assert ENDPOINT in sockets(found.kubelet.folder)
+
+    asyncio.run(story())
+
+
+def test_a_lost_socket_is_made_anew() -> None:
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            (found.kubelet.folder / ENDPOINT).unlink()
+            await found.registered(2)
+
+    asyncio.run(story())
+
+
+def test_a_stream_that_the_kubelet_ends_is_a_reason_to_register_again() -> None:
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            await found.kubelet.hang_up(GPU)
+            await found.registered(2)
+
+    asyncio.run(story())
+
+
+def test_stopping_ends_the_streams_and_leaves_no_socket_behind() -> None:
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            await found.stop()
+            await found.kubelet.until(lambda: found.kubelet.ended == [GPU])
+            assert sockets(found.kubelet.folder) == ["kubelet.sock"]
+
+    asyncio.run(story())
+
+
+def test_a_socket_that_another_plugin_took_over_is_not_deleted() -> None:
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            taken: Any = found.kubelet.folder / ENDPOINT
+            found.task.cancel()
+            taken.unlink()
+            taken.touch()
+            await found.stop()
+            assert taken.exists()
+
+    asyncio.run(story())
