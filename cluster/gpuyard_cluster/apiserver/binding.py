@@ -5,7 +5,7 @@ pod is bound once. Whether the node exists is not asked.
 """
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import commits, metadata
+from gpuyard_cluster.apiserver import admission, commits, metadata
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.conditions import with_condition
 from gpuyard_cluster.apiserver.errors import Cause, conflict, invalid
@@ -17,6 +17,7 @@ def bind(backend: Backend, target: Target, binding: JSON, options: WriteOptions)
     """Bind the target's pod; 409 when it cannot be bound."""
     given = binding["metadata"]
     metadata.place(target, given)
+    admission.validate(backend, admission.Attempt("CREATE", target, None, options), binding)
     node = _node(target, binding)
     pod = backend.read(target).copy()
     preconditions = {key: given.get(key) for key in ("uid", "resourceVersion")}

@@ -70,11 +70,12 @@ def settle(
 
     The result are warnings for the client; with fieldValidation=Strict they are a 400.
     """
+    unknown = kinds.decode(obj, patched=patched)
     if resource.schema is not None:
-        unknown = resource.schema.prune(obj)
+        unknown += resource.schema.prune(obj)
         resource.schema.default(obj)
     else:
-        unknown = kinds.decode(obj, patched=patched)
+        _fill_parts(obj)
         defaults.apply_defaults(resource.kind, obj)
     problems = [f'unknown field "{path}"' for path in unknown]
     problems += [f'duplicate field "{path}"' for path in duplicates]
@@ -85,3 +86,12 @@ def settle(
             f"strict decoding error: {', '.join(problems)}"
         )
     return problems if options.validation == "Warn" else []
+
+
+def _fill_parts(obj: JSON) -> None:
+    """Go encodes an empty struct as {}: a kind that has a spec or a status always shows it."""
+    type_name = kinds.type_of(obj["apiVersion"], obj["kind"])
+    known = kinds.fields(type_name) if type_name is not None else {}
+    for part in ("spec", "status"):
+        if part in known:
+            obj.setdefault(part, {})

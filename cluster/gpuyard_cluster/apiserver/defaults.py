@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver import kinds
 from gpuyard_cluster.apiserver.pod_defaults import default_pod, default_pod_spec, qos_class
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
@@ -17,14 +18,23 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 def apply_defaults(kind: str, obj: JSON) -> None:
     """Fill in an object of a built-in kind, in place: at creation and at every change."""
+    _always_there(obj, "spec")
     if default := _DEFAULTS.get(kind):
         default(obj)
 
 
 def prepare_create(kind: str, obj: JSON) -> None:
     """Set what a new object starts with (after defaults and admission), in place."""
+    _always_there(obj, "status")
     if prepare := _PREPARE.get(kind):
         prepare(obj)
+
+
+def _always_there(obj: JSON, part: str) -> None:
+    """Spec and status are Go structs: the encoder writes them even when they are empty."""
+    name = kinds.type_of(obj.get("apiVersion", ""), obj.get("kind", ""))
+    if name and part in kinds.fields(name):
+        obj.setdefault(part, {})
 
 
 def _new_pod(pod: JSON) -> None:

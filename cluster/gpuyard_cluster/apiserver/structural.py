@@ -33,6 +33,11 @@ def structural_faults(schema: JSON, path: str) -> Iterator[Cause]:
     yield from _faults(schema, path, "must not be empty at the root")
 
 
+def _says_int_or_string(schema: JSON) -> bool:
+    """The one anyOf that may name types: it repeats the extension, as controller-gen writes it for quantities."""
+    return bool(schema.get(INT_OR_STRING)) and schema["anyOf"] == [{"type": "integer"}, {"type": "string"}]
+
+
 def children(schema: JSON) -> Iterator[tuple[str, JSON]]:
     """The schemas right below one: their path from it as `properties[x]`, `items` or `additionalProperties`."""
     for name, child in schema.get("properties", {}).items():
@@ -48,7 +53,8 @@ def _faults(schema: JSON, path: str, untyped: str) -> Iterator[Cause]:
     yield from _list_faults(schema, path)
     for junctor in _JUNCTORS:
         for index, part in enumerate(schema.get(junctor, ())):
-            yield from _junctor_faults(part, f"{path}.{junctor}[{index}]")
+            if not (junctor == "anyOf" and _says_int_or_string(schema)):
+                yield from _junctor_faults(part, f"{path}.{junctor}[{index}]")
     if isinstance(schema.get("not"), dict):
         yield from _junctor_faults(schema["not"], f"{path}.not")
     for step, child in children(schema):
