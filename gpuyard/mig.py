@@ -2,8 +2,8 @@
 
 Stands for the placement tables in NVIDIA's driver (`nvidia-smi mig -lgipp`). Rules, over the tables in `boards`:
 - An instance occupies memory slices [start, start + size), and each profile has a list of legal starts.
-- Instances do not overlap; compute slices add up to at most the board's; a profile has at most `max_instances`,
-  and only one instance has the media engines (+me).
+- Instances do not overlap, which also keeps their compute slices within the board's.
+- A profile has at most `max_instances`, and only one instance has the media engines (+me).
 - Where an instance lies matters: 3g at 0 leaves room for three 1g and no 4g, 3g at 4 leaves room for four 1g or a 4g.
 """
 
@@ -98,7 +98,7 @@ def _best_layout(key: str, profiles: tuple[str, ...]) -> tuple[Slot, ...] | None
     board = BOARDS[key]
     wanted = [profile for name in profiles if (profile := board.profile(name))]
     wanted.sort(key=lambda profile: (-profile.memory_slices, profile.name))
-    layouts = {tuple(sorted(layout, key=lambda slot: slot.start)) for layout in _layouts(board, wanted, ())}
+    layouts = [tuple(sorted(layout, key=lambda slot: slot.start)) for layout in _layouts(board, wanted, ())]
     if not layouts:
         return None
     by_starts = sorted(layouts, key=lambda layout: [(slot.start, slot.profile) for slot in layout])
@@ -132,8 +132,5 @@ def _within_limits(board: Board, slots: Sequence[Slot]) -> bool:
     counts = Counter(slot.profile for slot in slots)
     found = [(profile, counts[profile.name]) for profile in board.profiles if profile.name in counts]
     engines = sum("+me" in slot.profile for slot in slots)
-    return (
-        sum(profile.compute_slices * count for profile, count in found) <= board.compute_slices
-        and all(count <= profile.max_instances for profile, count in found)
-        and engines <= 1  # the JPEG and OFA engines exist once
-    )
+    # The JPEG and OFA engines exist once.
+    return engines <= 1 and all(count <= profile.max_instances for profile, count in found)

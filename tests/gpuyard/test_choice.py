@@ -38,6 +38,8 @@ def test_a_share_comes_from_the_fullest_gpu_that_has_one() -> None:
 
 def test_several_shares_come_from_distinct_gpus_as_long_as_there_are_any() -> None:
     assert chosen(shared(), SHARED, 2) == [(0, 0, 0), (1, 0, 0)]
+    uneven = taking(shared(), SHARED, shared().devices(SHARED)[0])
+    assert chosen(uneven, SHARED, 2) == [(0, 0, 1), (1, 0, 0)]
     assert chosen(shared(), SHARED, 3) == [(0, 0, 0), (0, 0, 1), (1, 0, 0)]
 
 

@@ -1,3 +1,4 @@
+import dataclasses
 from collections.abc import Mapping
 
 import pytest
@@ -53,7 +54,8 @@ def test_every_resource_that_is_short_is_named() -> None:
 
 
 def test_asking_for_nothing_fits_an_overbooked_node() -> None:
-    assert reasons(pod(limits={"cpu": "0"}), node(), {"cpu": 99_000}) == []
+    asking = dataclasses.replace(PodFit.of(pod()), requests={"cpu": 0})
+    assert check(asking, node(), {"cpu": 99_000}) == ()
 
 
 def test_a_cordoned_node_is_refused_unless_tolerated() -> None:

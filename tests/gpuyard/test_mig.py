@@ -60,6 +60,9 @@ def test_a_board_has_as_many_full_layouts_as_nvidia_lists(
 ) -> None:
     board = BOARDS[key]
     found = layouts(board, plain(board, double_memory=double_memory))
+    for layout in found:
+        profiles = [board.profile(slot.profile) for slot in layout]
+        assert sum(profile.compute_slices for profile in profiles if profile) <= board.compute_slices
     full = [layout for layout in found if not any(layout < other for other in found)]
     assert (len(full), len({multiset(layout) for layout in full})) == (positioned, multisets)
 

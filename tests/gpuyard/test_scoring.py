@@ -44,8 +44,8 @@ def test_fullness_is_a_share_of_the_node() -> None:
 def test_topology_takes_the_best_set_then_the_smallest_loss() -> None:
     halves = gpus(8, halves=True)
     broken = using(node("broken", halves), 0, 4)
-    whole, opened = node("whole", halves), using(node("opened", halves), 0, 1, 2, 3)
-    assert order("topology", columns_of(4, broken, whole, opened)) == ["opened", "whole", "broken"]
+    whole, opened = node("a-whole", halves), using(node("opened", halves), 0, 1, 2, 3)
+    assert order("topology", columns_of(4, broken, whole, opened)) == ["opened", "a-whole", "broken"]
 
 
 def test_a_row_counts_devices_and_pairs() -> None:
