@@ -28,9 +28,6 @@ class Backend(Protocol):
     async def join(self, node: str) -> None:
         """Let a node of the yard appear."""
 
-    async def leave(self, node: str) -> None:
-        """Let a node of the yard disappear."""
-
     async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
         """Inject a fault."""
 

@@ -100,8 +100,7 @@ def _check(example: Example, place: str, step: Step) -> None:
 
 
 def _nodes_of(step: Step) -> Iterator[tuple[str, str]]:
-    for field, names in (("join", step.join), ("leave", step.leave)):
-        yield from ((field, name) for name in names)
+    yield from (("join", name) for name in step.join)
     for field, counts in (("expect.allocatable", step.expect.allocatable), ("expect.free", step.expect.free)):
         yield from ((field, name) for name in counts)
     for pod, expected in step.expect.pods.items():

@@ -86,8 +86,6 @@ async def _act(example: Example, step: Step, backend: Backend) -> None:
         await backend.refuse(namespace, step.fault)
     for node in step.join:
         await backend.join(node)
-    for node in step.leave:
-        await backend.leave(node)
     for target in step.delete:
         kind, _, name = target.partition("/")
         await backend.delete(kind, namespace, name)

@@ -64,7 +64,6 @@ class Step:
     name: str
     fault: RefusedBinding | None = None
     join: tuple[str, ...] = ()
-    leave: tuple[str, ...] = ()
     delete: tuple[str, ...] = ()
     apply: tuple[str, ...] = ()
     expect: Expectation = Expectation()
@@ -97,7 +96,6 @@ def _step(file: Path, path: str, document: Any) -> Step:
         name=fields.text("name"),
         fault=_fault(fields.fields("fault")),
         join=fields.texts("join"),
-        leave=fields.texts("leave"),
         delete=fields.texts("delete"),
         apply=fields.texts("apply"),
         expect=_expectation(expected) if expected else Expectation(),
@@ -105,7 +103,7 @@ def _step(file: Path, path: str, document: Any) -> Step:
     for name in step.delete:
         if name.count("/") != 1:
             raise fields.fault("delete", f"{name!r} is not an object", "write kind/name, such as pod/train-1")
-    fields.end(("name", "fault", "join", "leave", "delete", "apply", "expect"))
+    fields.end(("name", "fault", "join", "delete", "apply", "expect"))
     return step
 
 

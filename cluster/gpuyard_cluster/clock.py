@@ -38,15 +38,17 @@ class Death(BaseException):
     """Raised into work of a part that has just died, so that it does nothing more. Nobody catches it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    work: Coroutine[Any, Any, None]
-    name: str
-    alive: Callable[[], bool]
-
-
 def _always() -> bool:
     return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """Work that goes on, step by step, for as long as the part that it belongs to is `alive`."""
+
+    work: Coroutine[Any, Any, None]
+    name: str
+    alive: Callable[[], bool] = _always
 
 
 class StepSignal:
@@ -71,15 +73,17 @@ class Steps:
         self._now = start
         self._numbers = 0
         self._items: list[_Item] = []
+        self._tasks: set[Task] = set()
 
     def now(self) -> float:
         return self._now
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        self.start(_Task(work, name, _always))
+        self.start(Task(work, name))
 
-    def start(self, task: _Task) -> None:
+    def start(self, task: Task) -> None:
         """Queue the beginning of a task."""
+        self._tasks.add(task)
         self.call_at(self._now, task.name, lambda: self._go_on(task, None))
 
     async def sleep_until(self, when: float) -> None:
@@ -129,19 +133,24 @@ class Steps:
         work.close()
         raise RuntimeError("this work waits: spawn it instead")
 
-    def _go_on(self, task: _Task, value: bool | None) -> None:
-        if not task.alive():
+    def close(self) -> None:
+        """Drop all work."""
+        for task in self._tasks:
             task.work.close()
-            return
-        try:
-            wait = task.work.send(value)
-        except StopIteration:
-            return
-        except Death:
-            return
-        self._suspend(task, wait)
+        self._tasks.clear()
+        self._items.clear()
 
-    def _suspend(self, task: _Task, wait: Wait) -> None:
+    def _go_on(self, task: Task, value: bool | None) -> None:
+        try:
+            if task.alive():
+                self._suspend(task, task.work.send(value))
+                return
+            task.work.close()
+        except (StopIteration, Death):
+            pass
+        self._tasks.discard(task)
+
+    def _suspend(self, task: Task, wait: Wait) -> None:
         woken = False
         timer: _Item | None = None
 
@@ -158,28 +167,3 @@ class Steps:
             wait.subscribe(lambda: wake(True))
         if wait.until is not None:
             timer = self.call_at(wait.until, task.name, lambda: wake(False))
-
-
-class Scope:
-    """The runtime of one part of the cluster, which can die alone: `end` drops all its work, as kill -9 does."""
-
-    def __init__(self, clock: Steps) -> None:
-        self._clock, self._alive = clock, True
-
-    def now(self) -> float:
-        return self._clock.now()
-
-    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        self._clock.start(_Task(work, name, self.alive))
-
-    async def sleep_until(self, when: float) -> None:
-        await self._clock.sleep_until(when)
-
-    def signal(self) -> Signal:
-        return StepSignal()
-
-    def alive(self) -> bool:
-        return self._alive
-
-    def end(self) -> None:
-        self._alive = False

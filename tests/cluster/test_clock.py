@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuyard_cluster.clock import Death, Scope, Steps
+from gpuyard_cluster.clock import Steps
 
 
 def test_items_run_one_at_a_time_in_the_order_of_their_queueing() -> None:
@@ -95,36 +95,18 @@ def test_an_exception_in_spawned_work_reaches_the_one_who_steps() -> None:
         clock.step()
 
 
-def test_a_part_that_died_does_nothing_more_and_the_others_go_on() -> None:
+def test_closing_drops_work_that_has_not_begun_and_work_that_waits() -> None:
     clock, log = Steps(start=0.0), list[str]()
-    doomed, other = Scope(clock), Scope(clock)
 
-    async def tick(name: str) -> None:
-        for _ in range(3):
-            log.append(name)
-            await clock.sleep_until(clock.now() + 1.0)
+    async def work(name: str) -> None:
+        try:
+            await clock.sleep_until(5.0)
+        finally:
+            log.append(f"{name} dropped")
 
-    doomed.spawn(tick("doomed"), "doomed")
-    other.spawn(tick("other"), "other")
-    while clock.step():
-        pass
-    doomed.end()
-    while (following := clock.next_at()) is not None:
-        clock.advance_to(following)
-        clock.step()
-    assert log == ["doomed", "other", "other", "other"]
-
-
-def test_a_part_that_dies_within_its_own_work_leaves_it_on_the_spot() -> None:
-    clock, log = Steps(start=0.0), list[str]()
-    part = Scope(clock)
-
-    async def work() -> None:
-        log.append("before")
-        part.end()
-        raise Death
-
-    part.spawn(work(), "work")
-    assert clock.step() == "work"
-    assert log == ["before"]
+    clock.spawn(work("waiting"), "waiting")
+    clock.step()
+    clock.spawn(work("new"), "new")
+    clock.close()
+    assert log == ["waiting dropped"]
     assert clock.next_at() is None

@@ -1,0 +1,81 @@
+"""The `gpuyard` command."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpuyard_cli import running
+from gpuyard_cli.examples import Example, load
+from gpuyard_cli.inputs import InvalidInputError
+from gpuyard_cli.report import Report
+from gpuyard_cli.runner import Outcome
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit code 0: as expected; 1: a scenario failed; 2: the input cannot be used."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except InvalidInputError as fault:
+        sys.stderr.write(f"gpuyard: {fault}\n")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gpuyard", description="A GPU cluster in one Python process: run scenarios, see every decision."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser(
+        "run", help="run one example", description="Run one example and check what it expects."
+    )
+    run.add_argument("example", type=Path, help="a folder such as examples/01-one-gpu")
+    run.add_argument(
+        "--on", choices=running.BACKENDS, default="embedded", help="the backend (default: embedded)"
+    )
+    run.add_argument(
+        "--step", action="store_true", help="on steps: stop after every event and print the state"
+    )
+    run.set_defaults(run=_run)
+    demo = commands.add_parser("demo", help="run all examples", description="Run every example of a folder.")
+    demo.add_argument(
+        "folder", type=Path, nargs="?", default=EXAMPLES, help="default: the project's examples"
+    )
+    demo.add_argument(
+        "--on", choices=running.BACKENDS, default="embedded", help="the backend (default: embedded)"
+    )
+    demo.set_defaults(run=_demo)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.step and arguments.on != "steps":
+        raise InvalidInputError("--step", "", f"--on {arguments.on} cannot be stepped", "add --on steps")
+    outcome = _one(load(arguments.example), arguments.on, Report(), stepped=arguments.step)
+    return 0 if outcome.passed else 1
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    folders = sorted(path.parent for path in arguments.folder.glob("*/scenario.yaml"))
+    if not folders:
+        raise InvalidInputError(
+            arguments.folder, "", "no examples there", "name a folder with */scenario.yaml"
+        )
+    examples = [load(folder) for folder in folders]
+    report, began = Report(), time.monotonic()
+    outcomes = [_one(example, arguments.on, report) for example in examples]
+    report.summary(outcomes, time.monotonic() - began)
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+def _one(example: Example, backend: str, report: Report, *, stepped: bool = False) -> Outcome:
+    report.title(example, backend)
+    outcome = running.run(example, backend, report, stepped=stepped)
+    report.outcome(outcome)
+    return outcome

@@ -1,0 +1,90 @@
+"""What a backend asks of an API server, the same on each: objects in, snapshots out."""
+
+from collections.abc import Mapping
+
+from gpuyard import vocabulary
+from gpuyard.reservations import path as reservations_path
+from gpuyard.writes import JSON, Write
+from gpuyard_cli.backends import RefusedError
+from gpuyard_cli.inputs import InvalidInputError
+from gpuyard_cli.observation import Snapshot
+from gpuyard_kube.api import Api
+
+_GROUPS = "/apis/" + vocabulary.POD_GROUP_API
+
+
+async def create(api: Api, obj: JSON) -> None:
+    """Create an object where discovery says that its kind lives. RefusedError when the server will not have it."""
+    kind, name = obj["kind"], obj["metadata"]["name"]
+    base = _base(obj["apiVersion"])
+    found = await api.read(base)
+    entry = next(
+        (e for e in found.body.get("resources", ()) if e["kind"] == kind and "/" not in e["name"]), None
+    )
+    if entry is None:
+        raise RefusedError(f"{kind} {name}: the cluster serves no {kind} in {obj['apiVersion']}")
+    place = f"/namespaces/{obj['metadata'].get('namespace', 'default')}" if entry["namespaced"] else ""
+    reply = await api.send(Write("POST", f"{base}{place}/{entry['name']}", obj))
+    if not reply.ok:
+        raise RefusedError(f"{kind} {name}: {reply.reason}")
+
+
+async def delete(api: Api, kind: str, namespace: str, name: str) -> None:
+    """Delete an object. RefusedError when the server will not."""
+    path = _COLLECTIONS.get(kind)
+    if path is None:
+        raise RefusedError(f"{kind}/{name}: a step can delete {', '.join(_COLLECTIONS)}")
+    reply = await api.send(Write("DELETE", f"{path.format(namespace=namespace)}/{name}"))
+    if not reply.ok:
+        raise RefusedError(f"{kind}/{name}: {reply.reason}")
+
+
+_COLLECTIONS: Mapping[str, str] = {
+    "pod": "/api/v1/namespaces/{namespace}/pods",
+    "podgroup": _GROUPS + "/namespaces/{namespace}/podgroups",
+}
+
+
+async def snapshot(api: Api, namespace: str) -> Snapshot:
+    """The objects of this moment, without explanations; logs of what runs in the namespace."""
+    pods = await _items(api, "/api/v1/pods")
+    return Snapshot(
+        nodes=await _items(api, "/api/v1/nodes"),
+        pods=pods,
+        groups=await _items(api, f"{_GROUPS}/namespaces/{namespace}/podgroups"),
+        reservations=await _items(api, reservations_path(namespace)),
+        logs=await _logs(api, [pod for pod in pods if pod["metadata"]["namespace"] == namespace]),
+    )
+
+
+def waiting(pods: tuple[JSON, ...], namespace: str) -> list[str]:
+    """The names of the pods of a namespace that are to be explained."""
+    return [
+        pod["metadata"]["name"]
+        for pod in pods
+        if pod["metadata"]["namespace"] == namespace and not pod["spec"].get("nodeName")
+    ]
+
+
+async def _logs(api: Api, pods: list[JSON]) -> dict[str, str]:
+    logs: dict[str, str] = {}
+    for pod in pods:
+        if (pod.get("status") or {}).get("phase") != "Running":
+            continue
+        path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+        for container in pod["spec"]["containers"]:
+            reply = await api.read(f"{path}/log", container=container["name"])
+            if reply.ok:
+                logs[f"{pod['metadata']['name']}/{container['name']}"] = str(reply.body.get("message", ""))
+    return logs
+
+
+async def _items(api: Api, path: str) -> tuple[JSON, ...]:
+    reply = await api.read(path)
+    if not reply.ok:
+        raise InvalidInputError("cluster", path, reply.reason, "is this a cluster with GPUYard's CRDs?")
+    return tuple(reply.body["items"])
+
+
+def _base(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"

@@ -1,0 +1,63 @@
+"""Runs an example on a backend by name, and reports as it goes."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from gpuyard_cli.examples import Example
+from gpuyard_cli.inputs import InvalidInputError
+from gpuyard_cli.report import Report
+from gpuyard_cli.runner import Outcome
+from gpuyard_cli.runner import run as run_scenario
+from gpuyard_cli.stepping import Stepper
+from gpuyard_cli.steps_backend import StepsBackend
+from gpuyard_cluster.wiring.parts import Options
+from gpuyard_cluster.wiring.steps import StepsYard
+from gpuyard_device_plugin.config import InvalidConfigError
+
+BACKENDS = ("steps", "embedded")
+
+
+def run(
+    example: Example,
+    backend: str,
+    report: Report | None = None,
+    *,
+    options: Options | None = None,
+    like: Outcome | None = None,
+    stepped: bool = False,
+) -> Outcome:
+    """The outcome of an example on `backend`; `like`: see `runner.run`.
+
+    InvalidInputError for a plugin configuration in yard.yaml that cannot be used.
+    """
+    chosen = options or Options(narrate=report.beat) if report else options or Options()
+    begin: Callable[[str], None] = report.step if report else lambda _name: None
+    try:
+        if backend == "steps":
+            return _on_steps(example, chosen, begin, like, stepped=stepped)
+        return asyncio.run(_embedded(example, chosen, begin, like))
+    except InvalidConfigError as fault:
+        file = example.folder / "yard.yaml"
+        raise InvalidInputError(file, f"plugin.{fault.field}", fault.problem, fault.remedy) from fault
+
+
+def _on_steps(
+    example: Example, options: Options, begin: Callable[[str], None], like: Outcome | None, *, stepped: bool
+) -> Outcome:
+    with contextlib.closing(StepsYard(example.nodes, options)) as yard:
+        stepper = Stepper(yard, example.scenario.namespace) if stepped else None
+        backend = StepsBackend(yard, stepper.after_step if stepper else None)
+        outcome: Outcome = yard.clock.complete(run_scenario(example, backend, begin, like))
+        return outcome
+
+
+async def _embedded(
+    example: Example, options: Options, begin: Callable[[str], None], like: Outcome | None
+) -> Outcome:
+    # Imported here: uvicorn, grpc and kopf take a second, which `steps` does not need.
+    from gpuyard_cli.embedded_backend import EmbeddedBackend
+    from gpuyard_cluster.wiring.embedded import EmbeddedYard
+
+    async with EmbeddedYard(example.nodes, options) as yard:
+        return await run_scenario(example, EmbeddedBackend(yard), begin, like)

@@ -1,0 +1,135 @@
+"""The cluster in real time, over its real protocols, in one process.
+
+HTTP between everyone and the API server and between scheduler and extender, gRPC over unix sockets between kubelets
+and device plugins, kopf in a thread of its own. Scheduler, kubelets and controllers call the API server directly.
+"""
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from gpuyard.writes import JSON
+from gpuyard.yard import YardNode
+from gpuyard_cluster.apiserver import http
+from gpuyard_cluster.apiserver.direct import DirectApi, feed
+from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.kubelet.node_pods import NoLogsError
+from gpuyard_cluster.scheduler.extenders import ExtenderConfig
+from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
+from gpuyard_cluster.wiring import manifests, parts
+from gpuyard_cluster.wiring.node import EmbeddedNode
+from gpuyard_cluster.wiring.operator import OperatorThread
+from gpuyard_cluster.wiring.parts import Options
+from gpuyard_extender.app import create_app
+from gpuyard_kube.api import Observer
+from gpuyard_kube.http import HttpApi
+from gpuyard_kube.informer import Informer
+from gpuyard_kube.runtime import AsyncioRuntime
+
+
+class EmbeddedYard:
+    """A cluster with the nodes of a yard, for as long as the `async with` block lasts.
+
+    InvalidConfigError, on entering, for a plugin configuration that cannot be used.
+    """
+
+    def __init__(self, nodes: Sequence[YardNode], options: Options = Options()) -> None:
+        self._options, self._yard = options, {node.name: node for node in nodes}
+        self.runtime = AsyncioRuntime()
+        self.server = APIServer(self.runtime.now, options.seed, self._logs)
+        self.api = DirectApi(self.server, "kubectl")
+        self.nodes: dict[str, EmbeddedNode] = {}
+        self._ends = contextlib.AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._start()
+        except BaseException:
+            await self._ends.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._ends.aclose()
+
+    @property
+    def url(self) -> str:
+        """Where the API server listens, without authentication."""
+        return self._listener.url
+
+    @property
+    def extender_url(self) -> str:
+        return self._extender.url
+
+    async def join(self, name: str) -> None:
+        """Let a node of the yard appear: its kubelet and its device plugin start."""
+        node = EmbeddedNode(self._yard[name], self._folder / name, self.server, self._http, self._options)
+        self.nodes[name] = node
+        await self._ends.enter_async_context(node)
+
+    async def _start(self) -> None:
+        # Short: a unix socket's path may have 107 bytes.
+        self._folder = Path(tempfile.mkdtemp(prefix="yard-"))
+        self._ends.callback(shutil.rmtree, self._folder, ignore_errors=True)
+        await manifests.install(self.api)
+        self._listener = await http.serve(self.server)
+        self._ends.push_async_callback(self._listener.close)
+        self._http = HttpApi.at(self._listener.url)
+        self._ends.push_async_callback(self._http.close)
+        self._ends.push_async_callback(self.runtime.close)
+        await self._start_extender()
+        self._start_scheduler()
+        self._start_controllers()
+        for node in self._yard.values():
+            if not node.later:
+                await self.join(node.name)
+        operator = OperatorThread(self._listener.url, self._extender.url, self._options)
+        await self._ends.enter_async_context(operator)
+
+    async def _start_extender(self) -> None:
+        extender = parts.extender(self._http, self.runtime, self._options)
+        self._extender = await http.listen(create_app(extender), "extender")
+        self._ends.push_async_callback(self._extender.close)
+        informer = Informer(self._http, extender, parts.EXTENDER_RESOURCES)
+        self.runtime.spawn(informer.run(), "extender informer")
+
+    def _start_scheduler(self) -> None:
+        client = HttpExtenderClient(self._extender.url, ExtenderConfig())
+        self._ends.push_async_callback(client.close)
+        scheduler = parts.scheduler(
+            DirectApi(self.server, "kube-scheduler"), self.runtime, client, self._options
+        )
+        self._feed(scheduler, parts.NODE_RESOURCES)
+        scheduler.start()
+
+    def _start_controllers(self) -> None:
+        api = DirectApi(self.server, "kube-controller-manager")
+        collector = parts.garbage_collector(api, self.runtime)
+        self._feed(collector, parts.GARBAGE_RESOURCES)
+        collector.start()
+        namespaces = parts.namespace_controller(api, self.runtime)
+        self._feed(namespaces, parts.NAMESPACE_RESOURCES)
+        namespaces.start()
+
+    def _feed(self, observer: Observer, resources: dict[str, str]) -> None:
+        loop = asyncio.get_running_loop()
+        feeding = feed(self.server, observer, resources, lambda _name, call: loop.call_soon(call) and None)
+        self._ends.callback(feeding.stop)
+
+    def _logs(self, pod: JSON, container: str) -> bytes | None:
+        node = self.nodes.get(pod["spec"].get("nodeName", ""))
+        if node is None:
+            return None
+        try:
+            return node.kubelet.logs(
+                pod["metadata"]["namespace"], pod["metadata"]["name"], container
+            ).encode()
+        except NoLogsError:
+            return None

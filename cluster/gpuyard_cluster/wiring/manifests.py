@@ -1,0 +1,40 @@
+"""The YAML that a cluster needs before the parts start: the same files that `kubectl apply` takes."""
+
+from pathlib import Path
+
+import yaml
+
+from gpuyard.writes import JSON, Write
+from gpuyard_kube.api import Api
+
+_PACKAGED = Path(__file__).parent.parent / "manifests"
+_REPOSITORY = Path(__file__).parents[3] / "manifests"
+"""A wheel carries the files beside this package; an editable install finds them at the repository's root."""
+
+COLLECTIONS = {
+    "CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    "MutatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies",
+    "MutatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
+}
+"""What the embedded cluster takes of them; Deployments and their like stand for parts that run in this process."""
+
+
+def load() -> tuple[JSON, ...]:
+    """The objects of those kinds, CRDs first."""
+    folder = _PACKAGED if _PACKAGED.is_dir() else _REPOSITORY
+    found = [
+        document
+        for path in sorted(folder.rglob("*.yaml"))
+        for document in yaml.load_all(path.read_text(), Loader=yaml.CSafeLoader)
+        if document and document.get("kind") in COLLECTIONS
+    ]
+    order = list(COLLECTIONS)
+    return tuple(sorted(found, key=lambda obj: order.index(obj["kind"])))
+
+
+async def install(api: Api) -> None:
+    """Create the objects in a fresh cluster. ValueError when the server will not have one."""
+    for obj in load():
+        reply = await api.send(Write("POST", COLLECTIONS[obj["kind"]], obj))
+        if not reply.ok:
+            raise ValueError(f"{obj['kind']} {obj['metadata']['name']}: {reply.reason}")

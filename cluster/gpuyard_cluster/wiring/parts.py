@@ -1,0 +1,85 @@
+"""How each part is made, the same way for every backend; only the ports that it is given differ."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpuyard import mig, vocabulary
+from gpuyard.narration import Narrator, silent
+from gpuyard.yard import YardNode
+from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
+from gpuyard_cluster.controllers.namespaces import NamespaceController
+from gpuyard_cluster.kubelet.checkpoint import Disk
+from gpuyard_cluster.kubelet.node_status import Machine
+from gpuyard_cluster.kubelet.service import Kubelet
+from gpuyard_cluster.scheduler.extenders import Extender as ConfiguredExtender
+from gpuyard_cluster.scheduler.extenders import ExtenderClient, ExtenderConfig
+from gpuyard_cluster.scheduler.service import Scheduler
+from gpuyard_device_plugin import config
+from gpuyard_device_plugin.service import DevicePlugin, PluginSpec, Ports
+from gpuyard_extender.service import Extender
+from gpuyard_extender.settings import Settings
+from gpuyard_kube.api import Api
+from gpuyard_kube.runtime import Runtime
+
+EXTENDER_RESOURCES = {
+    "pods": "/api/v1/pods",
+    "nodes": "/api/v1/nodes",
+    "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
+    "reservations": f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/reservations",
+}
+NODE_RESOURCES = {"pods": "/api/v1/pods", "nodes": "/api/v1/nodes"}
+NAMESPACE_RESOURCES = {"namespaces": "/api/v1/namespaces"}
+GARBAGE_RESOURCES = {
+    "configmaps": "/api/v1/configmaps",
+    "secrets": "/api/v1/secrets",
+    "services": "/api/v1/services",
+    "deployments": "/apis/apps/v1/deployments",
+    "replicasets": "/apis/apps/v1/replicasets",
+    "jobs": "/apis/batch/v1/jobs",
+    **{name: path for name, path in EXTENDER_RESOURCES.items() if name != "nodes"},
+}
+"""Whose owners and dependents are collected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user can choose of an embedded cluster."""
+
+    policy: str = "pack"
+    """The extender's policy: a key of `gpuyard.scoring.POLICIES`."""
+    prefer: bool = True
+    """Whether the device plugins offer GetPreferredAllocation. Without it plans do not come true."""
+    seed: int = 0
+    """Of everything that a real cluster leaves to chance: free ids, ties, uids."""
+    narrate: Narrator = silent
+
+
+def extender(api: Api, runtime: Runtime, options: Options) -> Extender:
+    return Extender(api, runtime, Settings(policy=options.policy), options.narrate)
+
+
+def scheduler(api: Api, runtime: Runtime, client: ExtenderClient, options: Options) -> Scheduler:
+    """A scheduler that asks the extender for every resource that GPUs are asked for by."""
+    configuration = ExtenderConfig(managed_resources=frozenset(mig.managed_resources()), weight=1)
+    extenders: Sequence[ConfiguredExtender] = [ConfiguredExtender(configuration, client)]
+    return Scheduler(api, runtime, extenders, seed=options.seed, narrate=options.narrate)
+
+
+def kubelet(node: YardNode, api: Api, runtime: Runtime, disk: Disk, options: Options) -> Kubelet:
+    labels = {**node.labels, vocabulary.YARD_NODE: node.name, vocabulary.FAKE_GPUS: "true"}
+    machine = Machine(node.name, labels, node.capacity)
+    return Kubelet(machine, api, runtime, disk, seed=options.seed, narrate=options.narrate)
+
+
+def device_plugin(node: YardNode, ports: Ports, options: Options) -> DevicePlugin:
+    """InvalidConfigError when the node's plugin configuration cannot be used."""
+    parsed = config.parse(node.plugin_config)
+    return DevicePlugin(PluginSpec(node.name, node.gpus, parsed, options.prefer), ports)
+
+
+def garbage_collector(api: Api, runtime: Runtime) -> GarbageCollector:
+    return GarbageCollector(api, runtime, GARBAGE_RESOURCES)
+
+
+def namespace_controller(api: Api, runtime: Runtime) -> NamespaceController:
+    return NamespaceController(api, runtime)
