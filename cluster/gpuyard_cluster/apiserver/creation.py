@@ -55,6 +55,8 @@ def _prepare(resource: Resource, obj: JSON) -> None:
     """What a new object starts with."""
     if resource.status_isolated and resource.plural not in _CREATED_WITH_STATUS:
         obj.pop("status", None)
+        if not resource.custom:
+            obj["status"] = {}
     if not resource.custom:
         defaults.prepare_create(resource.kind, obj)
     if generations.counted(resource):

@@ -3,11 +3,15 @@
 Stands for the non-resource handlers of kube-apiserver.
 """
 
-from gpuyard_cluster.apiserver.accept import Form
+from gpuyard_cluster.apiserver import discovery
+from gpuyard_cluster.apiserver.accept import Form, negotiate
 from gpuyard_cluster.apiserver.health import HEALTH_PATHS, VERSION, Metrics, health
 from gpuyard_cluster.apiserver.registry import Registry
 from gpuyard_cluster.apiserver.rendering import document
-from gpuyard_cluster.apiserver.requests import Request, Response
+from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request, Response
+
+AGGREGATED = "APIGroupDiscoveryList"
+_AGGREGATED_TYPE = f"{JSON_TYPE};g=apidiscovery.k8s.io;v=v2;as={AGGREGATED}"
 
 
 class Documents:
@@ -26,4 +30,17 @@ class Documents:
             return health(request)
         if path == "/metrics":
             return self._metrics.response()
-        return None
+        return self._discovery(path, request)
+
+    def _discovery(self, path: str, request: Request) -> Response | None:
+        if not path.startswith(("/api", "/apis")):
+            return None
+        form = negotiate(request.headers.get("accept", ""))
+        aggregated = form.shape == AGGREGATED
+        found = discovery.document(path, self._registry.all(), aggregated=aggregated)
+        if found is None:
+            return None
+        response = document(found, form)
+        if found.get("kind") != AGGREGATED:
+            return response
+        return Response(200, (("content-type", _AGGREGATED_TYPE),), response.body)
