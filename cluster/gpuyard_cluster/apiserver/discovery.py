@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.resources import Resource, Subresource
 
-AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-"""The media type of an aggregated document: clients tell the two forms apart by it."""
 _STAGES = {"": 2, "beta": 1, "alpha": 0}
 
 
