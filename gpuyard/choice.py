@@ -3,11 +3,12 @@
 Stands for the GetPreferredAllocation policies of NVIDIA's plugin. Rules, by kind of device:
 - whole GPUs: the set that goes best together (`topology`);
 - shares: distinct GPUs, the fullest GPU first, so that whole GPUs stay free;
-- MIG instances: the fullest GPU first, then the place that leaves the largest holes (`mig.room`).
+- MIG instances: the fullest GPU first, and there the places that together leave the largest holes (`mig.room`).
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 from gpuyard import mig, topology
@@ -24,7 +25,7 @@ def choose(
     if any(device.replica is not None for device in free):
         chosen = _one_by_one(free, must, count, lambda taken: _share_key(free, taken))
     elif any(device.size for device in free):
-        chosen = _one_by_one(free, must, count, lambda taken: _instance_key(inventory, [*owned, *taken]))
+        chosen = _instances(inventory, free, must, owned, count)
     else:
         chosen = _whole(inventory, free, must, count)
     return tuple(sorted(chosen, key=lambda device: (device.gpu, device.start, device.replica or 0)))
@@ -61,16 +62,32 @@ def _share_key(free: Sequence[Device], taken: Sequence[Device]) -> _Key:
     return lambda device: (mine[device.gpu], shares[device.gpu], device.gpu, device.replica or 0)
 
 
-def _instance_key(inventory: Inventory, owned: Sequence[Device]) -> _Key:
+def _instances(
+    inventory: Inventory, free: Sequence[Device], must: Sequence[Device], owned: Sequence[Device], count: int
+) -> Sequence[Device]:
+    """GPU by GPU, the fullest first: as many as are wanted and fit there, placed together."""
+    taken = list(must)
     slices = Counter[int]()
-    for device in owned:
+    for device in (*owned, *taken):
         slices[device.gpu] += device.size
     boards = {gpu.index: mig.board_of(gpu.model) for gpu in inventory.gpus}
+    for gpu in sorted({device.gpu for device in free}, key=lambda index: (-slices[index], index)):
+        held = [device for device in (*owned, *taken) if device.gpu == gpu]
+        here = [d for d in free if d.gpu == gpu and not any(d.overlaps(other) for other in taken)]
+        taken += _together(boards[gpu], held, here, count - len(taken))
+    return taken
 
-    def key(device: Device) -> tuple[int, tuple[int, ...], int, int]:
-        board = boards[device.gpu]
-        spans = [(held.start, held.size) for held in (*owned, device) if held.gpu == device.gpu]
-        holes = mig.room(board, spans) if board else ()
-        return -slices[device.gpu], tuple(-left for left in holes), device.gpu, device.start
 
-    return key
+def _together(
+    board: mig.Board | None, held: Sequence[Device], free: Sequence[Device], count: int
+) -> Sequence[Device]:
+    """Up to `count` instances of one GPU; of several choices the one with the greatest room, then the lowest."""
+
+    def room(chosen: Sequence[Device]) -> tuple[int, ...]:
+        return mig.room(board, [(d.start, d.size) for d in (*held, *chosen)]) if board else ()
+
+    for size in range(min(count, len(free)), 0, -1):
+        apart = [c for c in combinations(free, size) if not any(a.overlaps(b) for a, b in combinations(c, 2))]
+        if apart:
+            return max(apart, key=room)
+    return ()

@@ -21,7 +21,7 @@ class Report:
         self._line(self._paint("36", f"  {name}"))
 
     def beat(self, beat: Beat) -> None:
-        self._line(f"    {beat.actor:<14} {beat.text}")
+        self._line(f"    {beat.actor:<22} {beat.text}")
 
     def outcome(self, outcome: Outcome) -> None:
         for step in outcome.steps:
