@@ -3,7 +3,7 @@
 Stands for the non-resource handlers of kube-apiserver.
 """
 
-from gpuyard_cluster.apiserver import discovery
+from gpuyard_cluster.apiserver import discovery, openapi
 from gpuyard_cluster.apiserver.accept import Form, negotiate
 from gpuyard_cluster.apiserver.health import HEALTH_PATHS, VERSION, Metrics, health
 from gpuyard_cluster.apiserver.registry import Registry
@@ -30,6 +30,9 @@ class Documents:
             return health(request)
         if path == "/metrics":
             return self._metrics.response()
+        if path.startswith("/openapi/v3"):
+            described = openapi.document(path, self._registry.all())
+            return None if described is None else document(described, Form())
         return self._discovery(path, request)
 
     def _discovery(self, path: str, request: Request) -> Response | None:

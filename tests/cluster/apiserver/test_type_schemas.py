@@ -11,10 +11,13 @@ from gpuyard_cluster.apiserver.kind_table import TABLE
 
 def references(schema: Any) -> set[str]:
     """Every name that a schema refers to."""
-    if isinstance(schema, dict):
-        own = {schema["$ref"].removeprefix(type_schemas.REFERENCE)} if "$ref" in schema else set()
-        return own.union(*(references(part) for part in schema.values()))
-    return set().union(*(references(part) for part in schema)) if isinstance(schema, list) else set()
+    if isinstance(schema, list):
+        return {name for part in schema for name in references(part)}
+    if not isinstance(schema, dict):
+        return set()
+    link = schema.get("$ref")
+    own = {link.removeprefix(type_schemas.REFERENCE)} if isinstance(link, str) else set()
+    return own | {name for part in schema.values() for name in references(part)}
 
 
 @pytest.mark.parametrize(
