@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard import mig
-from gpuyard.mig import BOARDS, Board, Slot
+from gpuyard.mig import BOARDS, Board, Profile, Slot
 from gpuyard.verdicts import Reason, Rejection
 
 A100 = BOARDS["A100-40GB"]
@@ -134,6 +134,13 @@ def test_illegal_layouts_are_told(placed: list[Slot]) -> None:
 def test_the_media_engines_go_to_one_instance_only() -> None:
     board = BOARDS["A30-24GB"]
     assert not mig.legal(board, [Slot("1g.6gb+me", 0, 1), Slot("2g.12gb+me", 2, 2)])
+
+
+def test_a_profile_has_no_more_instances_than_its_listing_says() -> None:
+    profile = Profile("1g.1gb", 1, 1, 1, ((0, 1), (1, 1)), 0, 0)
+    board = Board("toy", (), 2, 2, (profile,))
+    assert mig.legal(board, [Slot("1g.1gb", 1, 1)])
+    assert not mig.legal(board, [Slot("1g.1gb", 0, 1), Slot("1g.1gb", 1, 1)])
 
 
 def test_an_unknown_profile_is_an_invalid_request() -> None:
