@@ -1,0 +1,172 @@
+"""The command `gpuyard-device-plugin`: settings are read here, once, and nowhere else."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from gpuyard.narration import Beat
+from gpuyard.writes import JSON
+from gpuyard_device_plugin import assembly, host
+from gpuyard_device_plugin.assembly import SetupError
+from gpuyard_device_plugin.dialing import KubeletPodResources
+from gpuyard_device_plugin.ports import Ports
+from gpuyard_device_plugin.server import SocketPathError
+from gpuyard_device_plugin.service import DevicePlugin
+from gpuyard_device_plugin.shell import PluginShell
+from gpuyard_kube import logs
+from gpuyard_kube.api import Observer
+from gpuyard_kube.http import HttpApi
+from gpuyard_kube.informer import Informer
+from gpuyard_kube.runtime import AsyncioRuntime
+
+log = logging.getLogger("gpuyard.device_plugin")
+
+KUBELET = Path("/var/lib/kubelet")
+"""Where every kubelet keeps its sockets unless it is told otherwise."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until SIGTERM or SIGINT. 2: something has to be corrected first, as the one line on stderr says."""
+    arguments = _parser().parse_args(argv)
+    logs.configure(arguments.log_format)
+    try:
+        asyncio.run(run(arguments))
+    except (SetupError, SocketPathError) as error:
+        print(f"gpuyard-device-plugin: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    return 0
+
+
+async def run(arguments: argparse.Namespace) -> None:
+    """Serve one node. SetupError or SocketPathError when that cannot be."""
+    api = await _api(arguments)
+    runtime = AsyncioRuntime()
+    try:
+        node = await _node(api, arguments.node_name)
+        _refuse_beside_real(node, arguments.device_plugin_dir)
+        spec = assembly.plugin_spec(node, arguments.yard, arguments.yard_node, arguments.config)
+        pod_resources = KubeletPodResources(arguments.pod_resources_socket)
+        plugin = DevicePlugin(spec, Ports(api, runtime, pod_resources, _narrate))
+        await _serve(plugin, api, PluginShell(plugin, arguments.device_plugin_dir))
+    finally:
+        await runtime.close()
+        await api.close()
+
+
+class FirstLook:
+    """Hands on to the plugin what an informer says; `done` once all was said for the first time."""
+
+    def __init__(self, observer: Observer, resources: Iterable[str]) -> None:
+        self.done = asyncio.Event()
+        self._observer, self._missing = observer, set(resources)
+
+    def replace(self, resource: str, objects: Iterable[JSON]) -> None:
+        self._observer.replace(resource, objects)
+        self._missing.discard(resource)
+        if not self._missing:
+            self.done.set()
+
+    def observe(self, resource: str, event: str, obj: JSON) -> None:
+        self._observer.observe(resource, event, obj)
+
+
+async def _serve(plugin: DevicePlugin, api: HttpApi, shell: PluginShell) -> None:
+    paths = {
+        "pods": f"/api/v1/pods?fieldSelector=spec.nodeName={plugin.node}",
+        "nodes": f"/api/v1/nodes?fieldSelector=metadata.name={plugin.node}",
+    }
+    observer = FirstLook(plugin, paths)
+    stopped = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+
+    async def meet_kubelet() -> None:
+        # Whoever is admitted must not get what a pod holds that was not heard of yet.
+        await observer.done.wait()
+        await shell.run()
+
+    work = [
+        asyncio.create_task(Informer(api, observer, paths).run()),
+        asyncio.create_task(meet_kubelet()),
+    ]
+    await asyncio.wait([*work, asyncio.create_task(stopped.wait())], return_when=asyncio.FIRST_COMPLETED)
+    for task in work:
+        task.cancel()
+    for outcome in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(outcome, Exception):
+            raise outcome
+
+
+async def _api(arguments: argparse.Namespace) -> HttpApi:
+    if arguments.api:
+        return HttpApi.at(arguments.api)
+    from kubernetes.aio.config import ConfigException  # slow to import, and not needed with --api
+
+    try:
+        return await HttpApi.from_kubeconfig(arguments.kubeconfig)
+    except ConfigException as error:
+        raise SetupError(f"no API server: {error}; name one with --kubeconfig or --api") from error
+
+
+async def _node(api: HttpApi, name: str) -> JSON:
+    reply = await api.read(f"/api/v1/nodes/{name}")
+    if not reply.ok:
+        raise SetupError(f"node {name}: {reply.reason}; check --node-name and the API server's address")
+    return reply.body
+
+
+def _refuse_beside_real(node: JSON, plugin_folder: Path) -> None:
+    found = [*host.findings(plugin_folder), *host.node_findings(node)]
+    if found:
+        raise SetupError(f"does not start on node {node['metadata']['name']}: found {'; '.join(found)}")
+
+
+def _narrate(beat: Beat) -> None:
+    log.info("%s", beat.text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gpuyard-device-plugin",
+        description="A device plugin for GPUs that do not exist: registers them with the kubelet of one node.",
+    )
+    parser.add_argument(
+        "--node-name",
+        default=os.environ.get("NODE_NAME"),
+        required="NODE_NAME" not in os.environ,
+        help="the Node object to serve (default: $NODE_NAME)",
+    )
+    parser.add_argument(
+        "--yard", type=Path, required=True, metavar="FILE", help="yard.yaml: the GPUs of each node"
+    )
+    parser.add_argument(
+        "--yard-node",
+        metavar="NAME",
+        help="the node of the yard to play (default: the node's label, else its name)",
+    )
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="NVIDIA's config file, v1 (default: `plugin` in the yard)"
+    )
+    parser.add_argument(
+        "--device-plugin-dir", type=Path, default=KUBELET / "device-plugins", help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--pod-resources-socket",
+        type=Path,
+        default=KUBELET / "pod-resources/kubelet.sock",
+        help="(default: %(default)s)",
+    )
+    server = parser.add_mutually_exclusive_group()
+    server.add_argument("--kubeconfig", help="default: the usual kubeconfig, else the pod's service account")
+    server.add_argument("--api", metavar="URL", help="an API server over plain HTTP without authentication")
+    parser.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""Whoever is admitted gets what was planned for it, and never what another pod holds."""
+
+from typing import Any
+
+import pytest
+
+from gpuyard_device_plugin.ports import PluginSpec, PodResourcesError
+from gpuyard_device_plugin.service import AllocationRefusedError
+from tests.device_plugin.fakes import NODE, gpus, pod, sliced
+from tests.device_plugin.world import World
+
+
+def test_the_planned_ids_are_given() -> None:
+    world = World()
+    planned = pod("a", {"train": 2}, {"train": world.ids(6, 3)})
+    world.admit(planned)
+    assert world.indexes(planned) == [3, 6]
+    assert world.kubelet.seen["train"] == {"NVIDIA_VISIBLE_DEVICES": ",".join(world.ids(3, 6))}
+    assert world.told[-1] == f"{NODE}: gives 2 on GPU 3, 6 (nvidia.com/gpu) to default/a train"
+
+
+def test_each_container_gets_its_own_part_of_the_plan() -> None:
+    world = World()
+    two = pod("a", {"x": 1, "y": 2}, {"x": world.ids(7), "y": world.ids(0, 5)})
+    world.admit(two)
+    assert (world.indexes(two, "x"), world.indexes(two, "y")) == ([7], [0, 5])
+
+
+def test_without_a_plan_the_best_set_is_preferred_and_other_plans_are_left_alone() -> None:
+    world = World()
+    waiting = pod("waiting", {"train": 1}, {"train": world.ids(1)})
+    world.plugin.observe("pods", "ADDED", waiting)
+    free = pod("free", {"train": 4})
+    world.admit(free)
+    assert world.indexes(free) == [4, 5, 6, 7]
+    world.admit(waiting)
+    assert world.indexes(waiting) == [1]
+
+
+def test_a_plan_of_which_a_part_is_lost_keeps_the_rest() -> None:
+    world = World()
+    thief = pod("thief", {"train": 1}, {"train": world.ids(2)})
+    victim = pod("victim", {"train": 2}, {"train": world.ids(2, 6)})
+    world.admit(thief, victim)
+    assert world.indexes(victim) == [4, 6]
+
+
+def test_a_pod_that_the_watch_has_not_told_of_is_asked_for_once() -> None:
+    world = World()
+    unseen = pod("unseen", {"train": 1}, {"train": world.ids(5)})
+    world.api.put(unseen)
+    world.run(world.kubelet.admit(unseen))
+    assert world.indexes(unseen) == [5]
+    assert world.api.reads == ["/api/v1/namespaces/default/pods/unseen"]
+
+
+def test_a_pod_of_the_same_name_is_not_taken_for_the_one_before_it() -> None:
+    world = World()
+    old = pod("web-0", {"train": 1}, {"train": world.ids(5)}, uid="old")
+    world.admit(old)
+    world.kubelet.release(old)
+    new = pod("web-0", {"train": 1}, {"train": world.ids(3)}, uid="new")
+    world.api.put(new)
+    world.run(world.kubelet.admit(new))
+    assert world.indexes(new) == [3]
+
+
+def test_app_containers_may_get_what_init_containers_leave_behind() -> None:
+    world = World()
+    both = pod("a", {"train": 1}, {"load": world.ids(4, 5), "train": world.ids(4)}, init={"load": 2})
+    world.admit(both)
+    assert world.indexes(both, "load") == [4, 5]
+    assert set(world.indexes(both, "train")) < {4, 5}
+    assert "default/a train" in world.told[-1]
+
+
+def test_an_init_containers_devices_stay_with_the_pod() -> None:
+    world = World()
+    world.admit(pod("a", {"train": 0}, {"load": world.ids(4)}, init={"load": 1}))
+    world.kubelet.held.clear()  # the kubelet forgets, as in a race of its own
+    intruder = pod("b", {"train": 1}, {"train": world.ids(4)})
+    world.admit(intruder)
+    assert world.indexes(intruder) != [4]
+
+
+def test_ids_that_a_live_pod_holds_are_refused_even_when_the_kubelet_offers_them() -> None:
+    world = World(PluginSpec(NODE, gpus(1)))
+    first, second = pod("first"), pod("second")
+    world.admit(first)
+    world.kubelet.held.clear()
+    with pytest.raises(AllocationRefusedError, match="held by pod default/first, container train"):
+        world.admit(second)
+    world.kubelet.release(second)
+    world.api.remove(first)
+    world.plugin.observe("pods", "DELETED", first)
+    world.admit(pod("third"))
+
+
+def test_a_holder_that_is_gone_but_for_the_watch_does_not_stop_the_next_pod() -> None:
+    world = World(PluginSpec(NODE, gpus(1)))
+    first = pod("first")
+    world.admit(first)
+    world.kubelet.release(first)
+    world.api.remove(first)
+    second = pod("second")
+    world.admit(second)
+    assert world.indexes(second) == [0]
+
+
+def test_a_plugin_without_memory_still_knows_who_holds_what() -> None:
+    world = World(PluginSpec(NODE, gpus(2)))
+    first, second = pod("first", {"train": 1}, {"train": world.ids(1)}), pod("second")
+    world.admit(first)
+    world.start()
+    world.plugin.replace("pods", [world.kubelet.status(first)])
+    world.kubelet.held.clear()
+    world.admit(second)
+    assert world.indexes(second) == [0]
+
+
+def test_without_preference_the_kubelet_takes_what_it_likes() -> None:
+    got = set()
+    for seed in range(8):
+        world = World(PluginSpec(NODE, gpus(), prefer=False))
+        world.kubelet.random.seed(seed)
+        planned = pod("a", {"train": 1}, {"train": world.ids(0)})
+        world.admit(planned)
+        got |= set(world.indexes(planned))
+    assert len(got) > 1
+    assert not world.plugin.options().get_preferred_allocation_available
+
+
+def test_without_preference_the_one_open_plan_with_these_ids_names_the_pod() -> None:
+    world = World(PluginSpec(NODE, gpus(1), prefer=False))
+    world.admit(pod("a", {"train": 1}, {"train": world.ids(0)}))
+    assert "default/a train" in world.told[-1]
+
+
+def test_shares_are_spread_and_named_once() -> None:
+    world = World(PluginSpec(NODE, gpus(2), sliced(4)))
+    world.admit(pod("a"), pod("b"))
+    third = pod("c", {"train": 2})
+    world.admit(third)
+    assert world.indexes(third) == [0, 1]
+    assert world.kubelet.seen["train"]["NVIDIA_VISIBLE_DEVICES"] == ",".join(world.ids(0, 1))
+
+
+def test_a_kubelet_that_does_not_answer_costs_the_plan_and_nothing_else() -> None:
+    world = World()
+
+    async def silent() -> Any:
+        raise PodResourcesError("connection refused")
+
+    world.kubelet.list = silent  # type: ignore[method-assign]
+    unplanned = pod("a", {"train": 4})
+    world.admit(unplanned)
+    assert world.indexes(unplanned) == [0, 1, 2, 3]
+    assert any("connection refused" in text for text in world.told)

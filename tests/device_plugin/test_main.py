@@ -1,0 +1,129 @@
+"""The process: its options, its refusals in one line, and one life from registration to SIGTERM."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON
+from gpuyard_device_plugin.main import main
+from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, merge
+from tests.device_plugin.grpc_kubelet import DEADLINE_SECONDS, GrpcKubelet, short_folder
+
+YARD = f"nodes: [{{name: {NODE}, gpus: {{model: Tesla-T4, count: 2}}}}]"
+PATH = f"/api/v1/nodes/{NODE}"
+
+
+def node(**labels: str) -> JSON:
+    return {"metadata": {"name": NODE, "labels": labels, "resourceVersion": "2"}}
+
+
+@asynccontextmanager
+async def api_server(api: MemoryApi, written: asyncio.Event | None = None) -> AsyncIterator[str]:
+    """The address of an API server with one node, no pods, and watches that stay silent."""
+
+    async def one(_request: web.Request) -> web.Response:
+        return web.json_response(api.objects[PATH])
+
+    async def patched(request: web.Request) -> web.Response:
+        merge(api.objects[PATH], await request.json())
+        if written is not None:
+            written.set()
+        return web.json_response(api.objects[PATH])
+
+    async def several(request: web.Request) -> web.StreamResponse:
+        if "watch" in request.query:
+            response = web.StreamResponse()
+            await response.prepare(request)
+            await asyncio.Event().wait()
+        items = [api.objects[PATH]] if request.path.endswith("nodes") else []
+        return web.json_response({"items": items, "metadata": {"resourceVersion": "2"}})
+
+    app = web.Application()
+    app.add_routes([web.get(PATH, one), web.patch(PATH, patched)])
+    app.add_routes([web.get("/api/v1/nodes", several), web.get("/api/v1/pods", several)])
+    runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def process(api: str, folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    (folder / "yard.yaml").write_text(YARD)
+    started = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-W", "error", "-m", "gpuyard_device_plugin.main"),
+        *("--node-name", NODE, "--api", api, "--yard", str(folder / "yard.yaml"), "--log-format", "json"),
+        *("--device-plugin-dir", str(folder), "--pod-resources-socket", str(folder / "kubelet.sock")),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+            await started.wait()
+
+
+def test_it_registers_writes_on_its_node_and_leaves_nothing_behind_at_sigterm() -> None:
+    async def story() -> None:
+        api = MemoryApi(node(**{vocabulary.FAKE_GPUS: "true"}))
+        written = asyncio.Event()
+        async with short_folder() as folder, api_server(api, written) as address:
+            kubelet = GrpcKubelet(folder, TinyKubelet())
+            await kubelet.start()
+            async with process(address, folder) as started:
+                await kubelet.until(lambda: bool(kubelet.lists.get(vocabulary.GPU)))
+                assert len(kubelet.lists[vocabulary.GPU][0]) == 2
+                async with asyncio.timeout(DEADLINE_SECONDS):
+                    await written.wait()
+                os.kill(started.pid, signal.SIGTERM)
+                _, errors = await started.communicate()
+            assert started.returncode == 0, errors.decode()
+            assert b"Traceback" not in errors
+            assert not list(folder.glob("gpuyard-*"))
+            assert api.objects[PATH]["metadata"]["labels"]["nvidia.com/gpu.product"] == "Tesla-T4"
+            await kubelet.stop()
+
+    asyncio.run(story())
+
+
+def test_it_does_not_start_where_nobody_asked_for_it() -> None:
+    async def story() -> None:
+        async with short_folder() as folder, api_server(MemoryApi(node())) as address:
+            async with process(address, folder) as started:
+                _, errors = await started.communicate()
+            assert started.returncode == 2
+            assert (
+                f"does not start on node {NODE}: found no label gpuyard.io/fake-gpus=true" in errors.decode()
+            )
+            assert b"Traceback" not in errors
+
+    asyncio.run(story())
+
+
+def test_an_api_server_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--node-name", NODE, "--yard", str(tmp_path / "y"), "--api", "http://127.0.0.1:9"]
+    assert main(arguments) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("gpuyard-device-plugin: node node-1: http://127.0.0.1:9 cannot be reached")
+
+
+def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    for option in ("--node-name", "--yard-node", "--config", "--device-plugin-dir", "--log-format"):
+        assert option in text
