@@ -39,6 +39,9 @@ class Backend:
     after_remove: list[AfterWrite] = field(default_factory=list)
     """Called with the resource and its last state after an object was removed."""
 
+    on_served: list[Callable[[Resource], None]] = field(default_factory=list)
+    """Called with a custom resource when it begins to be served."""
+
     def timestamp(self, later: float = 0) -> str:
         """The time now, or `later` seconds from now, as metav1.Time writes it."""
         return f"{datetime.fromtimestamp(self.now() + later, UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -29,9 +29,14 @@ def _changed(backend: Backend, resource: Resource, stored: Stored) -> None:
         return
     spec = stored.obj["spec"]
     kept = next(version["name"] for version in spec["versions"] if version["storage"])
+    known = any(served.store == stored.key for served in backend.registry.all())
     backend.registry.remove(stored.key)
-    for served in definitions.resources_of(stored.obj):
-        backend.registry.add(served, f"{spec['group']}/{kept}")
+    served = definitions.resources_of(stored.obj)
+    for resource_version in served:
+        backend.registry.add(resource_version, f"{spec['group']}/{kept}")
+    if served and not known:
+        for tell in backend.on_served:
+            tell(served[0])
 
 
 def _delete_objects(backend: Backend, definition: Stored) -> None:

@@ -4,7 +4,7 @@ Stands for client-go on `steps`: the same port as the HTTP client, but every cal
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import orjson
 
@@ -50,22 +50,27 @@ def _decoded(body: bytes) -> JSON:
     return value if isinstance(value, dict) else {"message": body.decode("utf-8", "replace")}
 
 
-@dataclass(slots=True)
 class Feed:
     """Lists and watches that tell one observer; made by `feed`."""
 
-    server: APIServer
-    observer: Observer
-    resources: Mapping[str, str]
-    deliver: Deliver
-    _watches: dict[str, Watch] = field(default_factory=dict)
-    _life: int = 0
+    def __init__(
+        self, server: APIServer, observer: Observer, resources: Mapping[str, str], deliver: Deliver
+    ) -> None:
+        self._server, self._observer, self._deliver = server, observer, deliver
+        self._resources = dict(resources)
+        self._watches: dict[str, Watch] = {}
+        self._life = 0
 
     def start(self) -> None:
         """List everything anew and go on from there; what was on its way from before is dropped."""
         self.stop()
-        for resource in self.resources:
+        for resource in list(self._resources):
             self._list(resource)
+
+    def add(self, resource: str, path: str) -> None:
+        """One more resource, from now on."""
+        self._resources[resource] = path
+        self._list(resource)
 
     def stop(self) -> None:
         """Hand over nothing more, not even what is on its way."""
@@ -76,14 +81,15 @@ class Feed:
         self._watches.clear()
 
     def _list(self, resource: str) -> None:
-        path = self.resources[resource]
-        reply = _reply(self.server.handle(Request("GET", path)))
+        path = self._resources[resource]
+        reply = _reply(self._server.handle(Request("GET", path)))
         if not reply.ok:
             raise ValueError(f"cannot list {resource} at {path}: {reply.reason}")
         objects = [_typed(reply.body, item) for item in reply.body["items"]]
-        self._hand_over(f"{resource} listed", lambda: self.observer.replace(resource, objects))
+        self._hand_over(f"{resource} listed", lambda: self._observer.replace(resource, objects))
         version = reply.body["metadata"]["resourceVersion"]
-        watch = self.server.handle(Request("GET", path, {"watch": "true", "resourceVersion": version})).watch
+        query = {"watch": "true", "resourceVersion": version}
+        watch = self._server.handle(Request("GET", path, query)).watch
         if watch is not None:
             self._watches[resource] = watch
             watch.on_event = lambda: self._take(resource, watch)
@@ -92,11 +98,19 @@ class Feed:
         for event in watch.take():
             self._observe(resource, event.type, event.object)
         if watch.closed:
+            self._go_on(resource)
+
+    def _go_on(self, resource: str) -> None:
+        """After the end of a watch: list anew, unless the resource is no longer served."""
+        try:
             self._list(resource)
+        except ValueError:
+            del self._watches[resource], self._resources[resource]
+            self._hand_over(f"{resource} gone", lambda: self._observer.replace(resource, []))
 
     def _observe(self, resource: str, kind: str, obj: JSON) -> None:
         name = f"{resource} {kind} {obj['metadata']['name']}"
-        self._hand_over(name, lambda: self.observer.observe(resource, kind, obj))
+        self._hand_over(name, lambda: self._observer.observe(resource, kind, obj))
 
     def _hand_over(self, name: str, call: Callable[[], None]) -> None:
         life = self._life
@@ -105,7 +119,7 @@ class Feed:
             if life == self._life:
                 call()
 
-        self.deliver(name, unless_stopped)
+        self._deliver(name, unless_stopped)
 
 
 def feed(server: APIServer, observer: Observer, resources: Mapping[str, str], deliver: Deliver) -> Feed:

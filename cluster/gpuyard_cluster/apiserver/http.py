@@ -157,6 +157,7 @@ async def serve(server: APIServer, host: str = "127.0.0.1", port: int = 0) -> Li
         log_config=None,
         access_log=False,
         server_header=False,
+        timeout_keep_alive=100,  # above the 90 s after which Go clients drop idle connections
         timeout_graceful_shutdown=1,  # uvicorn waits without limit otherwise, for readers that do not read
     )
     transport = _Uvicorn(config)

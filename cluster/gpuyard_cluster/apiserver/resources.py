@@ -88,6 +88,11 @@ class Resource:
         return next((sub for sub in self.subresources if sub.name == name), None)
 
     @property
+    def collection(self) -> str:
+        """The path of all its objects: `/api/v1/pods`, `/apis/apps/v1/deployments`."""
+        return f"/{'apis' if self.group else 'api'}/{self.api_version}/{self.plural}"
+
+    @property
     def document(self) -> JSON | None:
         """The openAPIV3Schema of a custom resource as written; None for built-in kinds."""
         return self.schema.document if self.schema is not None else None

@@ -49,6 +49,15 @@ class APIServer:
         """The number of the last change."""
         return self._backend.store.revision
 
+    def collections(self) -> dict[str, str]:
+        """Plural -> path of everything that can be listed and watched, each stored object once."""
+        found = (resource for resource in self._backend.registry.all() if "watch" in resource.verbs)
+        return {resource.plural: resource.collection for resource in reversed(list(found))}
+
+    def when_served(self, tell: Callable[[str, str], None]) -> None:
+        """Call `tell` with plural and path of each custom resource that is served from now on."""
+        self._backend.on_served.append(lambda resource: tell(resource.plural, resource.collection))
+
     def handle(self, request: Request) -> Response:
         """The answer to a request; refusals are answers too."""
         try:
