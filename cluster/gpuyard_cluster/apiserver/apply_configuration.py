@@ -41,7 +41,7 @@ def merge(obj: JSON, config: JSON, shape: Shape) -> JSON | Failure:
 
 def _core(tree: Any) -> Any:
     """The first node below chains of single children: the grammar has one for each level of precedence."""
-    while len(tree.children) == 1 and hasattr(tree.children[0], "children"):
+    while tree.data != "list_lit" and len(tree.children) == 1 and hasattr(tree.children[0], "children"):
         tree = tree.children[0]
     return tree
 

@@ -4,11 +4,10 @@ HTTP between everyone and the API server and between scheduler and extender, gRP
 and device plugins, kopf in a thread of its own. Scheduler, kubelets and controllers call the API server directly.
 """
 
-import asyncio
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,12 +15,13 @@ from typing import Self
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cluster.apiserver import http
-from gpuyard_cluster.apiserver.direct import DirectApi, feed
+from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.scheduler.extenders import ExtenderConfig
 from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
 from gpuyard_cluster.wiring import manifests, parts
+from gpuyard_cluster.wiring.feeding import on_loop
 from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.operator import OperatorThread
 from gpuyard_cluster.wiring.parts import Options
@@ -118,10 +118,8 @@ class EmbeddedYard:
         self._feed(namespaces, parts.NAMESPACE_RESOURCES)
         namespaces.start()
 
-    def _feed(self, observer: Observer, resources: dict[str, str]) -> None:
-        loop = asyncio.get_running_loop()
-        feeding = feed(self.server, observer, resources, lambda _name, call: loop.call_soon(call) and None)
-        self._ends.callback(feeding.stop)
+    def _feed(self, observer: Observer, resources: Mapping[str, str]) -> None:
+        self._ends.callback(on_loop(self.server, observer, resources).stop)
 
     def _logs(self, pod: JSON, container: str) -> bytes | None:
         node = self.nodes.get(pod["spec"].get("nodeName", ""))

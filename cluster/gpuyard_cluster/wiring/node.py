@@ -1,0 +1,76 @@
+"""One node of the embedded cluster: a kubelet and a device plugin that meet on unix sockets."""
+
+import contextlib
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from gpuyard.yard import YardNode
+from gpuyard_cluster.apiserver.direct import DirectApi
+from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.kubelet.sockets import KubeletSockets
+from gpuyard_cluster.wiring import parts
+from gpuyard_cluster.wiring.feeding import on_loop
+from gpuyard_cluster.wiring.parts import NODE_RESOURCES, Options
+from gpuyard_device_plugin.dialing import KubeletPodResources
+from gpuyard_device_plugin.service import Ports
+from gpuyard_device_plugin.shell import PluginShell
+from gpuyard_kube.http import HttpApi
+from gpuyard_kube.informer import Informer
+from gpuyard_kube.runtime import AsyncioRuntime
+
+
+class FileDisk:
+    """A node's disk: files in a folder, each replaced as a whole."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return (self._folder / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, content: bytes) -> None:
+        temporary = self._folder / f".{name}"
+        temporary.write_bytes(content)
+        temporary.rename(self._folder / name)
+
+
+class EmbeddedNode:
+    """Runs within an `async with` block. `folder` must be short: unix sockets lie in it."""
+
+    def __init__(
+        self, node: YardNode, folder: Path, server: APIServer, api: HttpApi, options: Options
+    ) -> None:
+        self._server, self._api = server, api
+        self._runtime = AsyncioRuntime()
+        self.kubelet = parts.kubelet(
+            node, DirectApi(server, "kubelet"), self._runtime, FileDisk(folder / "disk"), options
+        )
+        self._sockets = KubeletSockets(self.kubelet, folder)
+        pod_resources = KubeletPodResources(self._sockets.pod_resources_socket)
+        ports = Ports(api, self._runtime, pod_resources, options.narrate)
+        self.plugin = parts.device_plugin(node, ports, options)
+        self._ends = contextlib.AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        # What ends last comes first: the plugin's sockets go while the kubelet still listens.
+        self._ends.callback(self.kubelet.stop)
+        await self._sockets.start()
+        self._ends.push_async_callback(self._sockets.stop)
+        self._ends.push_async_callback(self._runtime.close)
+        self._ends.callback(on_loop(self._server, self.kubelet, NODE_RESOURCES).stop)
+        self.kubelet.start()
+        informer = Informer(self._api, self.plugin, NODE_RESOURCES)
+        self._runtime.spawn(informer.run(), f"plugin informer {self.plugin.node}")
+        shell = PluginShell(self.plugin, self._sockets.plugin_directory)
+        self._runtime.spawn(shell.run(), f"plugin {self.plugin.node}")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._ends.aclose()
