@@ -13,6 +13,8 @@ INVENTORY: Final = "gpuyard.io/inventory"
 """On a node: the GPUs that it has. Written by the device plugin, read by everyone."""
 ALLOCATION: Final = "gpuyard.io/allocation"
 """On a pod: container -> resource -> device ids. Written by the extender inside the Binding."""
+WOKEN: Final = "gpuyard.io/woken"
+"""On a pending pod: when the extender last asked kube-scheduler to try it again. Only the change matters."""
 
 # --- nodes
 FAKE_GPUS: Final = "gpuyard.io/fake-gpus"

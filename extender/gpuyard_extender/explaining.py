@@ -64,9 +64,8 @@ def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Explana
     if isinstance(pod.request, Rejection):
         return Explanation(pod, pod.request.reason, detail=pod.request.detail)
     cluster = ledger.cluster(now, {pod.uid})
-    seated = ledger.seat(pod.uid, now)
-    if seated is not None:
-        found = scheduling.judge_all(pod, sorted(cluster.nodes), cluster, seated[1]).rejected
+    if ledger.seat(pod.uid, now) is not None:
+        found = scheduling.judge_now(pod, sorted(cluster.nodes), ledger, now).rejected
     elif pod.group is not None:
         return _explain_gang(pod, pod.group, ledger, policy, now)
     else:

@@ -1,21 +1,22 @@
 """The ledger: what the extender believes the cluster holds.
 
-Stands for kube-scheduler's cache. It is fed with pods, nodes, reservations and pod groups, in any order; on top
-come the assumptions made since. Laws: every pod has at most one claim; a bound pod claims what its own status or
-plan says, else an assumption speaks, else its seat; a pod claims until it has ended or is gone, however long it
-takes to terminate. Each node's state is kept and only what an event touched is built anew.
+Stands for kube-scheduler's cache. It is fed with pods, nodes, reservations and pod groups, in any order; on top come
+the assumptions made since. Laws: a bound pod claims what its own status or plan says, else an assumption speaks, else
+its seat; a pod claims until it has ended or is gone, however long it takes to terminate; a guess yields to
+its seat.
 """
 
 import heapq
 from collections.abc import Collection, Iterable
 
 from gpuyard import reservations
-from gpuyard.cluster import Cluster, Node, Placement
+from gpuyard.cluster import Cluster, Placement
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON
 from gpuyard_extender import claims, groups, nodes, pods
 from gpuyard_extender.claims import Assumption, Claim, Grade
 from gpuyard_extender.groups import Group, Members
+from gpuyard_extender.holdings import Holdings
 from gpuyard_extender.mirror import Change, Mirror
 from gpuyard_extender.nodes import NodeFacts
 from gpuyard_extender.pods import Pod
@@ -31,17 +32,13 @@ class Ledger:
     def __init__(self) -> None:
         self.pods: Mirror[Pod] = Mirror(pods.read)
         self.groups: Mirror[Group] = Mirror(groups.read)
-        self._facts: Mirror[NodeFacts] = Mirror(nodes.read)
+        self.holdings = Holdings()
+        self._nodes: Mirror[NodeFacts] = Mirror(nodes.read)
         self._reservations: Mirror[Reservation] = Mirror(reservations.from_object)
         self._members = Members()
         self._seats = Seats()
         self._assumptions: dict[str, Assumption] = {}
         self._expiries: list[tuple[float, str]] = []
-        self._claims: dict[str, Claim] = {}
-        self._on_node: dict[str, dict[str, Claim]] = {}
-        self._named: dict[str, NodeFacts] = {}
-        self._built: dict[str, Node] = {}
-        self._touched: set[str] = set()
 
     # --- events in
 
@@ -51,7 +48,7 @@ class Ledger:
             case "pods":
                 self._pods_changed(self.pods.replace(objects))
             case "nodes":
-                self._nodes_changed(self._facts.replace(objects))
+                self.holdings.set_nodes(self._nodes.replace(objects))
             case reservations.PLURAL:
                 self._reservations_changed(self._reservations.replace(objects))
             case "podgroups":
@@ -63,7 +60,7 @@ class Ledger:
             case "pods":
                 self._pods_changed(self.pods.observe(event, obj))
             case "nodes":
-                self._nodes_changed(self._facts.observe(event, obj))
+                self.holdings.set_nodes(self._nodes.observe(event, obj))
             case reservations.PLURAL:
                 self._reservations_changed(self._reservations.observe(event, obj))
             case "podgroups":
@@ -78,10 +75,10 @@ class Ledger:
         heapq.heappush(self._expiries, (assumption.expires, placement.uid))
         self._settle(placement.uid)
 
-    def forget(self, uid: str, *grades: Grade) -> None:
-        """Drop the assumption about a pod if it is of one of these grades."""
+    def forget(self, uid: str, grade: Grade) -> None:
+        """Drop the assumption about a pod if it is of this grade."""
         found = self._assumptions.get(uid)
-        if found is not None and found.grade in grades:
+        if found is not None and found.grade is grade:
             del self._assumptions[uid]
             self._settle(uid)
 
@@ -94,13 +91,7 @@ class Ledger:
     def cluster(self, now: float, besides: Collection[str] = ()) -> Cluster:
         """All nodes with what is claimed on them now, except the claims of the pods `besides` (UIDs)."""
         self.expire(now)
-        for name in self._touched:
-            self._build(name)
-        self._touched.clear()
-        built = dict(self._built)
-        for name in {self._claims[uid].node for uid in besides if uid in self._claims} & built.keys():
-            built[name] = nodes.build(self._named[name], self._on_node[name], besides)
-        return Cluster(built)
+        return self.holdings.cluster(besides)
 
     def seat(self, uid: str, now: float) -> tuple[Reservation, Seat] | None:
         """The place that a pod's gang holds for it."""
@@ -149,36 +140,13 @@ class Ledger:
                 self._assumptions.pop(change.uid, None)
             self._settle(change.uid)
 
-    def _nodes_changed(self, changes: Iterable[Change[NodeFacts]]) -> None:
-        for change in changes:
-            for facts in (change.before, change.after):
-                if facts is not None:
-                    self._touched.add(facts.name)
-            if change.before is not None:
-                self._named.pop(change.before.name, None)
-            if change.after is not None:
-                self._named[change.after.name] = change.after
-
     def _reservations_changed(self, changes: Iterable[Change[Reservation]]) -> None:
         for change in changes:
             self._settle(*self._seats.record(change.before, change.after))
 
-    def _arrived(self, uid: str) -> bool:
-        pod, assumption = self.pods.get(uid), self._assumptions.get(uid)
-        if pod is not None and pod.node:
-            return not pod.terminating and pod.phase != "Failed"
-        return assumption is not None and assumption.grade is not Grade.TENTATIVE
-
     def _settle(self, *uids: str) -> None:
         for uid in uids:
-            before, after = self._claims.pop(uid, None), self._claim(uid)
-            if before is not None:
-                self._on_node[before.node].pop(uid)
-                self._touched.add(before.node)
-            if after is not None:
-                self._claims[uid] = after
-                self._on_node.setdefault(after.node, {})[uid] = after
-                self._touched.add(after.node)
+            self.holdings.set_claim(uid, self._claim(uid))
 
     def _claim(self, uid: str) -> Claim | None:
         pod = self.pods.get(uid)
@@ -191,9 +159,8 @@ class Ledger:
             return claims.of_placement(assumption.placement)
         return claims.of_seat(seated[1], pod) if seated else None
 
-    def _build(self, name: str) -> None:
-        facts = self._named.get(name)
-        if facts is None:
-            self._built.pop(name, None)
-        else:
-            self._built[name] = nodes.build(facts, self._on_node.get(name, {}))
+    def _arrived(self, uid: str) -> bool:
+        pod, assumption = self.pods.get(uid), self._assumptions.get(uid)
+        if pod is not None and pod.node:
+            return not pod.terminating and pod.phase != "Failed"
+        return assumption is not None and assumption.grade is not Grade.TENTATIVE

@@ -42,10 +42,16 @@ def judge_all(pod: Pod, names: Sequence[str], cluster: Cluster, seat: Seat | Non
     return Filtered(tuple(passed), tuple(rejected))
 
 
+def judge_now(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Filtered:
+    """The verdicts by the ledger as it is now, in which the pod's own claim does not count."""
+    seated = ledger.seat(pod.uid, now)
+    return judge_all(pod, names, ledger.cluster(now, {pod.uid}), seated[1] if seated else None)
+
+
 def filter_nodes(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Filtered:
     """Which nodes can take the pod. With one survivor kube-scheduler asks no more: it is assumed here."""
     ledger.forget(pod.uid, Grade.TENTATIVE)
-    filtered = judge_all(pod, names, ledger.cluster(now, {pod.uid}), _seat(pod, ledger, now))
+    filtered = judge_now(pod, names, ledger, now)
     if len(filtered.passed) == 1:
         _assume(filtered.passed[0], ledger, now)
     return filtered
@@ -57,9 +63,8 @@ def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, n
     Nodes that filled up since Filter come last.
     """
     ledger.forget(pod.uid, Grade.TENTATIVE)
-    cluster = ledger.cluster(now, {pod.uid})
-    filtered = judge_all(pod, names, cluster, _seat(pod, ledger, now))
-    ranked = _rank(pod, filtered.passed, cluster, policy)
+    filtered = judge_now(pod, names, ledger, now)
+    ranked = _rank(pod, filtered.passed, ledger.cluster(now, {pod.uid}), policy)
     if ranked:
         _assume(ranked[0], ledger, now)
     order = [placement.node for placement in ranked] + sorted(found.node for found in filtered.rejected)
@@ -77,11 +82,6 @@ def _rank(pod: Pod, passed: Sequence[Placement], cluster: Cluster, policy: Polic
     ranks = scoring.rank([node.name for node in nodes], scores, preferences)
     ranked = sorted(zip(ranks, passed, strict=True), key=lambda pair: -pair[0])
     return tuple(placement for _, placement in ranked)
-
-
-def _seat(pod: Pod, ledger: Ledger, now: float) -> Seat | None:
-    found = ledger.seat(pod.uid, now)
-    return found[1] if found else None
 
 
 def _assume(placement: Placement, ledger: Ledger, now: float) -> None:

@@ -17,6 +17,7 @@ from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
 from gpuyard_extender.ledger import RESOURCES, Ledger
 from gpuyard_extender.settings import Settings
+from gpuyard_extender.waking import Waker
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
@@ -33,6 +34,7 @@ class Extender:
         self._narrate = narrate
         self._unlisted = set(RESOURCES)
         self._binder = Binder(self.ledger, api, runtime, self._tell)
+        self._waker = Waker(self.ledger, api, runtime, self._tell)
 
     # --- events in
 
@@ -44,11 +46,11 @@ class Extender:
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         self.ledger.replace(resource, objects)
         self._unlisted.discard(resource)
-        self._binder.look_again()
+        self._look_again()
 
     def observe(self, resource: str, event: str, obj: JSON) -> None:
         self.ledger.observe(resource, event, obj)
-        self._binder.look_again()
+        self._look_again()
 
     # --- the verbs; every answer goes out with status 200
 
@@ -62,6 +64,7 @@ class Extender:
             return wire.filter_error(NOT_SYNCED)
         found = scheduling.filter_nodes(asked.pod, asked.names, self.ledger, self._runtime.now())
         passed = [placement.node for placement in found.passed]
+        self._waker.filtered(asked.pod, frozenset(found.node for found in found.rejected), bool(passed))
         reasons = Counter(rejection.reason.value for rejection in found.rejected)
         refused = "".join(f", {count} × {reason}" for reason, count in sorted(reasons.items()))
         self._tell(f"Filter {asked.pod.name}: {', '.join(sorted(passed)) or 'no node'} passes{refused}")
@@ -109,6 +112,10 @@ class Extender:
         if pod is None:
             return None
         return explaining.explain_pod(pod, self.ledger, self._policy, self._runtime.now()).to_json()
+
+    def _look_again(self) -> None:
+        self._binder.look_again()
+        self._waker.look_again()
 
     def _tell(self, text: str) -> None:
         self._narrate(Beat(vocabulary.EXTENDER, text))

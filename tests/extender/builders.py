@@ -117,6 +117,7 @@ class PodServer:
         self.bindings: list[str] = []
         self.failures: list[int] = []
         """The statuses of the next writes that fail, before they do anything."""
+        self.woken: list[str] = []
         self.lost_answers = 0
         """So many of the next writes are carried out but answered 500."""
         self.silent = False
@@ -130,6 +131,9 @@ class PodServer:
         if self.failures:
             return Reply(self.failures.pop(0), {"message": "injected"})
         body: Any = write.body
+        if write.method == "PATCH":
+            self.woken.append(write.path.rsplit("/", 1)[1])
+            return Reply(200, {})
         pod = self.pods.get(body["metadata"]["name"])
         if pod is None or pod["metadata"]["uid"] != body["metadata"]["uid"]:
             return Reply(409, {"message": "Precondition failed: UID in precondition"})
@@ -173,9 +177,13 @@ class Stage:
     def create(self, *pods: JSON) -> None:
         for pod in pods:
             self.extender.observe("pods", "ADDED", self.server.add(pod))
+        self.settle()
 
     def filter(self, pod: JSON, *nodes: str) -> JSON:
-        return self.extender.filter({"Pod": pod, "Nodes": None, "NodeNames": list(nodes or self.nodes)})
+        names = list(nodes or self.nodes)
+        answer = self.extender.filter({"Pod": pod, "Nodes": None, "NodeNames": names})
+        self.settle()
+        return answer
 
     def prioritize(self, pod: JSON, *nodes: str) -> list[str]:
         """The node names, best first."""
@@ -222,3 +230,4 @@ class Stage:
     def delete(self, pod: JSON) -> None:
         self.server.pods.pop(pod["metadata"]["name"], None)
         self.extender.observe("pods", "DELETED", pod)
+        self.settle()

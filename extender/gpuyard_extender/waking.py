@@ -1,0 +1,98 @@
+"""Pods that were rejected too early, and how kube-scheduler comes to try them again.
+
+Stands for the queueing hints that an extender cannot give. kube-scheduler retries a rejected pod when it sees a
+node or an assigned pod change; when the extender sees that change a moment later than kube-scheduler does, or
+changes its mind because something expired, nothing would ever wake the pod. Laws: only a pod that would pass now is
+woken, and only when kube-scheduler has not asked by itself shortly after; each change is looked at once; a touched
+pod is no change.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gpuyard import vocabulary
+from gpuyard.writes import PatchType, Write
+from gpuyard_extender import scheduling
+from gpuyard_extender.ledger import Ledger
+from gpuyard_extender.pods import Pod
+from gpuyard_kube.api import Api
+from gpuyard_kube.runtime import Runtime
+
+PATIENCE_SECONDS = 0.25
+"""How long kube-scheduler, which retries within 20 ms of a change, is given to ask by itself."""
+WAKES_AT_ONCE = 20
+"""Every wake is a write, and all woken pods may want the same place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rejected:
+    """A pod that no node passed, the nodes that rejected it, and the ledger's count of changes then."""
+
+    pod: Pod
+    names: frozenset[str]
+    change: int
+
+
+class Waker:
+    """The rejected pods of one extender."""
+
+    def __init__(self, ledger: Ledger, api: Api, runtime: Runtime, tell: Callable[[str], None]) -> None:
+        self._ledger = ledger
+        self._api = api
+        self._runtime = runtime
+        self._tell = tell
+        self._rejected: dict[str, _Rejected] = {}
+        self._next: float | None = None
+
+    def filtered(self, pod: Pod, rejected: frozenset[str], passed: bool) -> None:
+        """kube-scheduler has asked about the pod."""
+        self._rejected.pop(pod.uid, None)
+        if not passed:
+            self._rejected[pod.uid] = _Rejected(pod, rejected, self._ledger.holdings.changes)
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Something may have changed, or may expire: see to it that somebody looks in time."""
+        due = self._due()
+        if due is not None and (self._next is None or due < self._next):
+            self._next = due
+            self._runtime.spawn(self._look_at(due), "wake pods")
+
+    def _due(self) -> float | None:
+        if any(found.change < self._ledger.holdings.changes for found in self._rejected.values()):
+            return self._runtime.now() + PATIENCE_SECONDS
+        return self._ledger.next_expiry() if self._rejected else None
+
+    async def _look_at(self, due: float) -> None:
+        await self._runtime.sleep_until(due)
+        if self._next != due:
+            return
+        self._next = None
+        self._ledger.expire(self._runtime.now())
+        for pod in self._ready():
+            self._tell(f"Wake {pod.name}: it was rejected, but fits now")
+            await self._api.send(_touch(pod, self._runtime.now()))
+        self.look_again()
+
+    def _ready(self) -> list[Pod]:
+        """The pods to wake now; those that would be rejected again wait for the next change."""
+        ready: list[Pod] = []
+        for uid, found in list(self._rejected.items()):
+            known = self._ledger.pods.get(uid)
+            if self._ledger.pods.deleted(uid) or (known is not None and not known.pending):
+                del self._rejected[uid]
+            elif found.change < self._ledger.holdings.changes and len(ready) < WAKES_AT_ONCE:
+                self._rejected[uid] = replace(found, change=self._ledger.holdings.changes)
+                ready += [found.pod] if self._would_pass(found) else []
+        return ready
+
+    def _would_pass(self, found: _Rejected) -> bool:
+        names = sorted(found.names & self._ledger.holdings.changed_since(found.change))
+        return bool(
+            names and scheduling.judge_now(found.pod, names, self._ledger, self._runtime.now()).passed
+        )
+
+
+def _touch(pod: Pod, now: float) -> Write:
+    body = {"metadata": {"uid": pod.uid, "annotations": {vocabulary.WOKEN: f"{now:.3f}"}}}
+    return Write("PATCH", f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}", body, PatchType.MERGE)

@@ -1,0 +1,161 @@
+"""The barrier of gangs, and what becomes of Bindings that fail, on a clock that is moved by hand."""
+
+from gpuyard.verdicts import Reason
+from tests.extender.builders import Stage, device, gpu_node, gpu_pod, reservation
+
+
+def gang(size: int = 2, needed: int = 2) -> tuple[Stage, list[dict]]:  # type: ignore[type-arg]
+    """A gang with one seat on each node node-0, node-1, …"""
+    nodes = [f"node-{i}" for i in range(size)]
+    stage = Stage(*(gpu_node(name, 1) for name in nodes))
+    pods = [gpu_pod(f"m{i}", group="g") for i in range(size)]
+    stage.create(*pods)
+    seats = {f"m{i}": (name, [device(name, 0)]) for i, name in enumerate(nodes)}
+    expires = stage.clock.now() + 60
+    stage.extender.observe("reservations", "ADDED", reservation("g", seats, expires=expires, needed=needed))
+    return stage, pods
+
+
+def test_a_gang_is_bound_when_its_last_member_has_arrived() -> None:
+    stage, pods = gang(3, 3)
+    answers = [stage.bind(pod, f"node-{i}") for i, pod in enumerate(pods[:2])]
+    stage.wait(2)
+    assert (answers, stage.server.bindings) == ([[], []], [])
+    answers.append(stage.bind(pods[2], "node-2"))
+    stage.settle()
+    assert answers == [[""], [""], [""]]
+    assert sorted(stage.server.bindings) == ["m0", "m1", "m2"]
+
+
+def test_all_who_wait_are_refused_at_one_moment_when_a_member_does_not_come() -> None:
+    stage, pods = gang(3, 3)
+    first = stage.bind(pods[0], "node-0")
+    stage.wait(2)
+    second = stage.bind(pods[1], "node-1")
+    stage.wait(0.9)
+    assert (first, second) == ([], [])
+    stage.wait(0.2)
+    assert first == second == [Reason.GANG_WAITING.text]
+    assert stage.server.bindings == []
+
+
+def test_members_that_are_bound_already_count() -> None:
+    stage, pods = gang()
+    bound = gpu_pod("m0", group="g", node="node-0", phase="Running")
+    stage.extender.observe("pods", "MODIFIED", bound)
+    assert stage.bound(pods[1], "node-1") == ""
+
+
+def test_a_member_seen_bound_by_somebody_else_opens_the_barrier() -> None:
+    stage, pods = gang()
+    answers = stage.bind(pods[1], "node-1")
+    stage.settle()
+    stage.extender.observe("pods", "MODIFIED", gpu_pod("m0", group="g", node="node-0"))
+    stage.settle()
+    assert answers == [""]
+
+
+def test_more_members_than_needed_do_not_wait_for_each_other() -> None:
+    stage, pods = gang(3, 1)
+    assert stage.bound(pods[2], "node-2") == ""
+
+
+def test_a_newer_bind_replaces_the_one_that_waits() -> None:
+    stage, pods = gang()
+    old, new = stage.bind(pods[0], "node-0"), stage.bind(pods[0], "node-0")
+    stage.settle()
+    assert (old, new) == (["a newer Bind of the pod has come"], [])
+    last = stage.bind(pods[1], "node-1")
+    stage.settle()
+    assert (new, last) == ([""], [""])
+    assert sorted(stage.server.bindings) == ["m0", "m1"]
+
+
+def test_a_member_that_is_deleted_while_it_waits_fails_the_others_at_once() -> None:
+    stage, pods = gang(3, 3)
+    answers = [stage.bind(pod, f"node-{i}") for i, pod in enumerate(pods[:2])]
+    stage.settle()
+    stage.delete(pods[0])
+    stage.settle()
+    assert answers == [["a member of the pod group was deleted"]] * 2
+    assert stage.server.bindings == []
+
+
+def test_a_gang_that_loses_its_reservation_waits_no_more() -> None:
+    stage, pods = gang()
+    answers = stage.bind(pods[0], "node-0")
+    stage.settle()
+    stage.extender.replace("reservations", [])
+    stage.settle()
+    assert answers == [Reason.RESERVATION_MISSING.text]
+
+
+def test_a_member_whose_binding_failed_joins_the_bound_ones_later() -> None:
+    stage, pods = gang()
+    stage.server.failures = [500]
+    answers = [stage.bind(pod, f"node-{i}") for i, pod in enumerate(pods)]
+    stage.settle()
+    late = answers.index(["injected"])
+    assert stage.bound(pods[late], f"node-{late}") == ""
+    stage.wait(4)
+    assert sorted(stage.server.bindings) == ["m0", "m1"]
+
+
+def test_two_binds_of_one_pod_write_one_binding() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    pod = gpu_pod("twice")
+    stage.create(pod)
+    answers = [stage.bind(pod, "node-1"), stage.bind(pod, "node-1")]
+    stage.settle()
+    assert answers == [[""], [""]]
+    assert stage.bound(pod, "node-1") == ""
+    assert stage.bound(pod, "node-2") == "the pod is bound to another node"
+    assert stage.server.bindings == ["twice"]
+
+
+def test_a_binding_whose_answer_was_lost_counts_as_done() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    pod = gpu_pod("lost")
+    stage.create(pod)
+    stage.server.lost_answers = 1
+    assert stage.bound(pod, "node-1") == ""
+    assert stage.filter(gpu_pod("other"))["NodeNames"] == []
+
+
+def test_a_pod_that_an_earlier_process_bound_counts_as_bound() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    pod = gpu_pod("known")
+    stage.create(pod)
+    stage.server.pods["known"] = gpu_pod("known", node="node-1")
+    assert stage.bound(pod, "node-1") == ""
+
+
+def test_a_refused_binding_gives_the_devices_back() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    pod, other = gpu_pod("refused"), gpu_pod("other")
+    stage.create(pod, other)
+    stage.server.failures = [403]
+    assert stage.bound(pod, "node-1") == "injected"
+    assert stage.filter(other)["NodeNames"] == ["node-1"]
+
+
+def test_devices_of_a_binding_of_unknown_fate_are_kept_until_the_pod_is_seen() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    pod, other = gpu_pod("unknown"), gpu_pod("other")
+    stage.create(pod, other)
+    stage.server.failures, stage.server.silent = [503], True
+    assert stage.bound(pod, "node-1") == "injected"
+    stage.wait(30)
+    assert stage.filter(other)["NodeNames"] == []
+    stage.delete(pod)
+    assert stage.filter(other)["NodeNames"] == ["node-1"]
+
+
+def test_a_bind_of_a_pod_that_is_gone_is_refused() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    pod = gpu_pod("gone")
+    stage.create(pod)
+    stage.delete(pod)
+    assert stage.bound(pod, "node-1")
+    assert stage.bound(gpu_pod("gone", uid="uid-of-a-namesake"), "node-1")
+    assert stage.server.bindings == []
