@@ -1,6 +1,5 @@
 """A cluster for the operator's tests: clock, API server, planner by GPU counts, scheduler with the barrier."""
 
-import datetime
 from collections.abc import Callable
 from typing import Any
 
@@ -9,27 +8,37 @@ from gpuyard.narration import Beat
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.direct import feed
 from gpuyard_cluster.clock import Steps
+from gpuyard_operator import groups
 from gpuyard_operator.memory import PATHS
 from gpuyard_operator.service import Operator
-from tests.gang_operator.fake_api import FakeApi, group_of
+from tests.gang_operator.recorder import Recorder
 
 PLACES_SECONDS = 20.0
 
 
 class World:
-    """One namespace unless told otherwise. `settle` lets everything happen that happens without time passing."""
+    """One namespace unless told otherwise. `settle` lets everything happen that happens without time passing.
+
+    Events of one resource arrive in order; `arrival` says which resource's come first.
+    """
 
     def __init__(self) -> None:
         self.clock = Steps()
-        self.api = FakeApi(self.clock.now)
+        self.api = Recorder(self.clock.now)
         self.questions: list[PlanRequest] = []
         self.told: list[Beat] = []
         self.binds_refused: set[str] = set()
+        self._seen: tuple[int, frozenset[str]] | None = None
+        self.arrival = list(PATHS)
+        self.events: dict[str, list[Callable[[], None]]] = {resource: [] for resource in PATHS}
         self.answer: Callable[[PlanRequest], PlanAnswer] = self._by_counts
         self.operator = Operator(self.api, self.clock, self, self.told.append)
-        self.restart()
+        self._feed = feed(self.api.server, self.operator, PATHS, self._hand_over)
+        for namespace in ("blue", "red"):
+            self.api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
 
     async def plan(self, request: PlanRequest) -> PlanAnswer:
         self.questions.append(request)
@@ -39,19 +48,25 @@ class World:
         """The operator loses all it knew."""
         self.operator.stop()
         self.operator = Operator(self.api, self.clock, self, self.told.append)
-        self.api.events.clear()
-        for resource in PATHS:
-            self.operator.replace(resource, self.api.list(resource))
+        self._feed.observer = self.operator
+        self._feed.start()
 
     # --- what people do
     def node(self, name: str, gpus: int) -> None:
-        status = {"allocatable": {vocabulary.GPU: str(gpus)}}
-        self._create("/api/v1/nodes", {"kind": "Node", "metadata": {"name": name}, "status": status})
+        self.api.create("/api/v1/nodes", {"metadata": {"name": name}})
+        counts = {vocabulary.GPU: str(gpus), "cpu": "8", "memory": "8Gi", "pods": "110"}
+        self.api.patch(
+            f"/api/v1/nodes/{name}/status", {"status": {"capacity": counts, "allocatable": counts}}
+        )
 
     def group(self, name: str = "ring", namespace: str = "default", **spec: Any) -> None:
-        metadata = {"name": name, "namespace": namespace}
-        path = f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{namespace}/podgroups"
-        self._create(path, {"kind": "PodGroup", "metadata": metadata, "spec": spec})
+        body = {
+            "apiVersion": vocabulary.POD_GROUP_API,
+            "kind": "PodGroup",
+            "metadata": {"name": name},
+            "spec": spec,
+        }
+        self.api.create(group_path("", namespace), body)
 
     def pod(
         self,
@@ -62,43 +77,35 @@ class World:
         gates: tuple[str, ...] = (),
     ) -> None:
         ours = (vocabulary.GANG_GATE,) if group else ()
+        limits = {vocabulary.GPU: str(gpus)}
         spec = {
-            "containers": [{"name": "main", "resources": {"limits": {vocabulary.GPU: str(gpus)}}}],
+            "containers": [{"name": "main", "image": "busybox:1.36", "resources": {"limits": limits}}],
             "schedulingGates": [{"name": gate} for gate in (*gates, *ours)],
         }
         labels = {vocabulary.POD_GROUP: group} if group else {}
-        metadata = {"name": name, "namespace": namespace, "labels": labels}
-        path = f"/api/v1/namespaces/{namespace}/pods"
-        self._create(
-            path, {"kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
-        )
+        metadata = {"name": name, "labels": labels}
+        self.api.create(pod_path("", namespace), {"metadata": metadata, "spec": spec})
 
     def delete(self, path: str) -> None:
-        self.api.remove(path)
+        self.api.delete(path)
 
     def phase(self, name: str, phase: str, namespace: str = "default") -> None:
-        self.api.change(pod_path(name, namespace), lambda pod: pod["status"].update(phase=phase))
+        self.api.patch(f"{pod_path(name, namespace)}/status", {"status": {"phase": phase}})
 
     def bind(self, name: str, node: str, namespace: str = "default") -> None:
-        def edit(pod: JSON) -> None:
-            pod["spec"]["nodeName"] = node
-            at = datetime.datetime.fromtimestamp(self.clock.now(), datetime.UTC).isoformat()
-            pod["status"]["conditions"] = [
-                {"type": "PodScheduled", "status": "True", "lastTransitionTime": at}
-            ]
-
-        self.api.change(pod_path(name, namespace), edit)
+        body = {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}}
+        self.api.create(f"{pod_path(name, namespace)}/binding", body)
 
     # --- what is seen
     def at(self, path: str) -> JSON | None:
-        return self.api.objects.get(path)
+        return self.api.get(path)
 
     def places(self, name: str = "ring", namespace: str = "default") -> Reservation | None:
         obj = self.at(reservations.path(namespace, name))
         return None if obj is None else reservations.from_object(obj)
 
     def status(self, name: str = "ring", namespace: str = "default") -> JSON:
-        obj = self.at(f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{namespace}/podgroups/{name}")
+        obj = self.at(group_path(name, namespace))
         return {} if obj is None else obj.get("status", {})
 
     def condition(self, kind: str = "Scheduled", name: str = "ring", namespace: str = "default") -> JSON:
@@ -106,20 +113,17 @@ class World:
         return next((c for c in found if c["type"] == kind), {})
 
     def gates(self, name: str, namespace: str = "default") -> list[str]:
-        return [
-            g["name"] for g in self.api.objects[pod_path(name, namespace)]["spec"].get("schedulingGates", [])
-        ]
+        pod = self.at(pod_path(name, namespace))
+        assert pod is not None
+        return [gate["name"] for gate in pod["spec"].get("schedulingGates", [])]
 
     def bound(self) -> dict[str, str]:
-        return {
-            pod["metadata"]["name"]: pod["spec"]["nodeName"]
-            for pod in self.api.list("pods")
-            if "nodeName" in pod["spec"]
-        }
+        pods = self.api.list(PATHS["pods"])
+        return {pod["metadata"]["name"]: pod["spec"]["nodeName"] for pod in pods if "nodeName" in pod["spec"]}
 
     # --- time
     def settle(self) -> None:
-        while self._deliver() or self.clock.step() is not None or self.schedule():
+        while self.deliver() or self.clock.step() is not None or self._others():
             pass
 
     def advance(self, seconds: float) -> None:
@@ -131,13 +135,21 @@ class World:
             self.settle()
         self.clock.advance_to(end)
 
+    def _others(self) -> bool:
+        """Kubelet and scheduler, when there is something new for them."""
+        seen = (self.api.server.revision, frozenset(self.binds_refused))
+        if seen == self._seen:
+            return False
+        self._seen = seen
+        return self._kubelet() or self.schedule()
+
     def schedule(self) -> bool:
         """kube-scheduler with the extender's barrier: a gang's members are bound when enough have arrived."""
         happened = False
-        for obj in self.api.list("reservations"):
+        for obj in self.api.list(PATHS["reservations"]):
             places = reservations.from_object(obj)
             assert places is not None
-            pods = {pod["metadata"]["uid"]: pod for pod in self.api.list("pods")}
+            pods = {pod["metadata"]["uid"]: pod for pod in self.api.list(PATHS["pods"])}
             seated = [(seat, pods[seat.uid]) for seat in places.seats if seat.uid in pods]
             free = [(seat, pod) for seat, pod in seated if not pod["spec"].get("schedulingGates")]
             if self.clock.now() >= places.expires or len(free) < places.needed:
@@ -148,17 +160,25 @@ class World:
                     happened = True
         return happened
 
-    def _deliver(self) -> bool:
-        events, self.api.events[:] = list(self.api.events), []
-        for event in events:
-            self.operator.observe(*event)
-        return bool(events)
+    def deliver(self) -> bool:
+        """Hand over the next event."""
+        resource = next((name for name in self.arrival if self.events[name]), None)
+        if resource is not None:
+            self.events[resource].pop(0)()
+        return resource is not None
 
-    def _create(self, path: str, obj: JSON) -> None:
-        assert self.api.do(Write("POST", path, obj)).ok
+    def _hand_over(self, name: str, call: Callable[[], None]) -> None:
+        self.events[name.split()[0]].append(call)
+
+    def _kubelet(self) -> bool:
+        """Pods that are to go are gone."""
+        going = [pod for pod in self.api.list(PATHS["pods"]) if pod["metadata"].get("deletionTimestamp")]
+        for pod in going:
+            self.delete(pod_path(pod["metadata"]["name"], pod["metadata"]["namespace"]))
+        return bool(going)
 
     def _by_counts(self, request: PlanRequest) -> PlanAnswer:
-        pods = {pod["metadata"]["uid"]: pod for pod in self.api.list("pods")}
+        pods = {pod["metadata"]["uid"]: pod for pod in self.api.list(PATHS["pods"])}
         if not all(uid in pods for uid in request.members):
             return Unready("pods not seen yet")
         free = self._free(request.group)
@@ -184,13 +204,13 @@ class World:
     def _free(self, group: str) -> dict[str, int]:
         free = {
             n["metadata"]["name"]: int(n["status"]["allocatable"][vocabulary.GPU])
-            for n in self.api.list("nodes")
+            for n in self.api.list(PATHS["nodes"])
         }
-        for pod in self.api.list("pods"):
+        for pod in self.api.list(PATHS["pods"]):
             if "nodeName" in pod["spec"] and pod["status"]["phase"] not in ("Succeeded", "Failed"):
                 free[pod["spec"]["nodeName"]] -= gpus_of(pod)
-        pods = {pod["metadata"]["uid"]: pod for pod in self.api.list("pods")}
-        for obj in self.api.list("reservations"):
+        pods = {pod["metadata"]["uid"]: pod for pod in self.api.list(PATHS["pods"])}
+        for obj in self.api.list(PATHS["reservations"]):
             places = reservations.from_object(obj)
             assert places is not None
             for seat in places.seats:
@@ -200,15 +220,12 @@ class World:
 
 
 def pod_path(name: str, namespace: str = "default") -> str:
-    return f"/api/v1/namespaces/{namespace}/pods/{name}"
+    return f"/api/v1/namespaces/{namespace}/pods/{name}".rstrip("/")
 
 
 def group_path(name: str = "ring", namespace: str = "default") -> str:
-    return f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{namespace}/podgroups/{name}"
+    return groups.path(namespace, name)
 
 
 def gpus_of(pod: JSON) -> int:
     return int(pod["spec"]["containers"][0]["resources"]["limits"][vocabulary.GPU])
-
-
-__all__ = ["World", "group_of", "group_path", "pod_path"]

@@ -1,0 +1,42 @@
+"""Groups are read from whatever clients write."""
+
+import pytest
+
+from gpuyard_operator.groups import path, read
+
+
+@pytest.mark.parametrize("minimum", [None, 0, -3, "2", True, 1.5])
+def test_a_minimum_without_sense_means_that_each_member_starts_alone(minimum: object) -> None:
+    """G32, G33."""
+    group = read({"metadata": {"name": "ring", "uid": "u"}, "spec": {"minMember": minimum}})
+    assert group is not None
+    assert group.min_member == 1
+
+
+def test_a_group_is_read_with_its_conditions() -> None:
+    condition = {"type": "Scheduled", "status": "True"}
+    group = read(
+        {
+            "metadata": {
+                "name": "ring",
+                "namespace": "blue",
+                "uid": "u",
+                "deletionTimestamp": "2026-01-01T00:00Z",
+            },
+            "spec": {"minMember": 4},
+            "status": {"conditions": ["odd", condition]},
+        }
+    )
+    assert group is not None
+    assert (group.namespace, group.min_member, group.terminating) == ("blue", 4, True)
+    assert group.condition("Scheduled") == condition
+    assert group.condition("Ready") is None
+
+
+def test_what_has_no_identity_is_no_group() -> None:
+    assert read(None) is None
+    assert read({"metadata": {"name": "ring"}}) is None
+
+
+def test_the_path_is_that_of_scheduler_plugins() -> None:
+    assert path("blue", "ring") == "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/blue/podgroups/ring"
