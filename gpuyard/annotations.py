@@ -11,6 +11,9 @@ from typing import Any
 from gpuyard.gpus import GPU, Instance
 from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
 
+MOST_DEVICES = 100_000
+"""Devices that an inventory may stand for: far beyond any node, far below what would exhaust a reader's memory."""
+
 Allocation = Mapping[str, Mapping[str, tuple[str, ...]]]
 """container -> resource -> device ids."""
 
@@ -54,16 +57,22 @@ def read_inventory(text: str | None) -> Inventory | None:
     if not document:
         return None
     try:
-        sharing = document["sharing"]
-        return Inventory(
-            gpus=tuple(_gpu(found) for found in document["gpus"]),
-            sharing=Sharing(
-                SharingMode(sharing["mode"]), _whole(sharing["replicas"]), _truth(sharing["renamed"])
-            ),
-            mig_strategy=MigStrategy(document["migStrategy"]),
-        )
+        inventory = _inventory(document)
     except (KeyError, TypeError, ValueError):
         return None
+    replicas = inventory.sharing.replicas
+    return inventory if replicas >= 1 and len(inventory.gpus) * replicas <= MOST_DEVICES else None
+
+
+def _inventory(document: Mapping[str, Any]) -> Inventory:
+    sharing = document["sharing"]
+    return Inventory(
+        gpus=tuple(_gpu(found) for found in document["gpus"]),
+        sharing=Sharing(
+            SharingMode(sharing["mode"]), _whole(sharing["replicas"]), _truth(sharing["renamed"])
+        ),
+        mig_strategy=MigStrategy(document["migStrategy"]),
+    )
 
 
 def _gpu_document(gpu: GPU) -> dict[str, Any]:

@@ -32,7 +32,7 @@ GPUS = st.builds(
 INVENTORIES = st.builds(
     Inventory,
     st.lists(GPUS, max_size=3).map(tuple),
-    st.builds(Sharing, st.sampled_from(SharingMode), WHOLE, st.booleans()),
+    st.builds(Sharing, st.sampled_from(SharingMode), st.integers(1, 1000), st.booleans()),
     st.sampled_from(MigStrategy),
 )
 
@@ -101,3 +101,13 @@ def test_an_inventory_with_one_bad_value_is_nothing(key: str, bad: Any) -> None:
 def test_an_inventory_with_a_bad_setting_is_nothing(key: str, bad: Any) -> None:
     document = json.loads(write_inventory(Inventory()))
     assert read_inventory(json.dumps({**document, key: bad})) is None
+
+
+def test_an_inventory_that_stands_for_more_devices_than_any_node_has_is_nothing() -> None:
+    text = write_inventory(Inventory(gpus(1), Sharing(SharingMode.TIME_SLICING, 1_000_000_000)))
+    assert read_inventory(text) is None
+
+
+@pytest.mark.parametrize("replicas", [0, -1])
+def test_an_inventory_that_shares_a_gpu_among_nobody_is_nothing(replicas: int) -> None:
+    assert read_inventory(write_inventory(Inventory(gpus(1), Sharing(SharingMode.MPS, replicas)))) is None
