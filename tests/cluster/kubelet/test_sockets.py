@@ -61,7 +61,12 @@ class TinyPlugin(grpc_wire.DevicePluginServicer):
         await self.server.stop(None)
 
     async def register(self, **changes: str) -> None:
-        request: dict[str, Any] = {"version": "v1beta1", "endpoint": self.endpoint, "resource_name": GPU, **changes}
+        request: dict[str, Any] = {
+            "version": "v1beta1",
+            "endpoint": self.endpoint,
+            "resource_name": GPU,
+            **changes,
+        }
         async with grpc.aio.insecure_channel(
             f"unix://{self.folder / 'kubelet.sock'}", options=OPTIONS
         ) as channel:
