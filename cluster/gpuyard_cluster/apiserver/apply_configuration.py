@@ -39,9 +39,13 @@ def merge(obj: JSON, config: JSON, shape: Shape) -> JSON | Failure:
     return merged
 
 
+_FRAME = ("member_object", "list_lit")
+"""What of a syntax tree is built here; celpy evaluates the rest."""
+
+
 def _core(tree: Any) -> Any:
     """The first node below chains of single children: the grammar has one for each level of precedence."""
-    while tree.data != "list_lit" and len(tree.children) == 1 and hasattr(tree.children[0], "children"):
+    while tree.data not in _FRAME and len(tree.children) == 1 and hasattr(tree.children[0], "children"):
         tree = tree.children[0]
     return tree
 
@@ -51,7 +55,7 @@ def _build(tree: Any, expected: str, text: str, variables: frozenset[str]) -> Bu
     tree = _core(tree)
     if tree.data == "member_object":
         return _build_object(tree, expected, text, variables)
-    if tree.data in ("list_lit", "exprlist"):
+    if tree.data == "list_lit":
         return _build_list(tree, expected, text, variables)
     compiled = cel.compile_tree(text, tree, variables)
     return compiled if isinstance(compiled, Failure) else compiled.evaluate
@@ -74,7 +78,7 @@ def _build_object(tree: Any, expected: str, text: str, variables: frozenset[str]
 
 
 def _build_list(tree: Any, expected: str, text: str, variables: frozenset[str]) -> Builder | Failure:
-    items = tree.children[0].children if tree.data == "list_lit" and tree.children else tree.children
+    items = tree.children[0].children if tree.children else []
     builders: list[Builder] = []
     for item in items:
         builder = _build(item, expected, text, variables)

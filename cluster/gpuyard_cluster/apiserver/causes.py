@@ -3,10 +3,9 @@
 Stands for `k8s.io/apimachinery/pkg/util/validation/field`: one function for each error type.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any
-
-import orjson
 
 from gpuyard_cluster.apiserver.errors import Cause
 
@@ -56,4 +55,4 @@ def too_many(field: str, count: int, limit: int) -> Cause:
 
 def shown(value: Any) -> str:
     """A value as messages show it: strings in quotes, objects as JSON with sorted keys."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
-
 from gpuyard.quantities import canonical
+from gpuyard_cluster.apiserver.causes import shown
 
 Decoder = Callable[[Any, list[str], str], Any]
 """(value, unknown fields found so far, path of the value) -> the stored value; MismatchError for a wrong type."""
@@ -26,7 +25,7 @@ class MismatchError(ValueError):
 
 def mismatch(path: str, expected: str, value: Any) -> MismatchError:
     """The error for `value` at `path` where `expected` belongs."""
-    return MismatchError(f"{path or 'the body'}: must be {expected}, not {orjson.dumps(value).decode()[:80]}")
+    return MismatchError(f"{path or 'the body'}: must be {expected}, not {shown(value)[:80]}")
 
 
 def _plain(expected: str, *types: type) -> Decoder:
@@ -48,6 +47,12 @@ def _parsed(expected: str, parse: Callable[[Any], Any]) -> Decoder:
             raise mismatch(path, expected, value) from error
 
     return decode_parsed
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        raise ValueError(value)
+    return value
 
 
 def _time(value: Any) -> str:
@@ -75,7 +80,7 @@ def _bytes(value: Any) -> str:
 SCALARS: dict[str, Decoder] = {
     "any": lambda value, _walk, _path: value,
     "string": _plain("a string", str),
-    "int": _plain("an integer", int),
+    "int": _parsed("a 64-bit integer", _integer),
     "number": _plain("a number", int, float),
     "bool": _plain("true or false", bool),
     "time": _parsed("an RFC 3339 time such as 2026-01-02T03:04:05Z", _time),

@@ -32,6 +32,7 @@ def test_a_scalar_is_stored_in_its_canonical_form(kind: str, given: object, stor
         ("bytes", 1),
         ("int", True),
         ("int", 1.5),
+        ("int", 2**63),
         ("string", 1),
         ("bool", "true"),
     ],
