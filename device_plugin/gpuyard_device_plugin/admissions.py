@@ -67,14 +67,26 @@ class Admissions:
         except PodResourcesError as error:
             self._tell(f"cannot tell whose admission it is: {error}")
             return None
-        offered = (*offer.available, *offer.must)
-        self._state = self._state.with_listed(listed)
-        claim = identity.in_hand(self._state, listed, offer.resource, offer.size, offered)
+        await self._look_again(listed)
+        claim = self._in_hand(listed, offer)
         if claim is None and (doubtful := identity.doubtful(self._state, listed, offer.resource)):
             await self._fetch(doubtful)
-            self._state = self._state.with_listed(listed)
-            claim = identity.in_hand(self._state, listed, offer.resource, offer.size, offered)
+            claim = self._in_hand(listed, offer)
         return claim
+
+    def _in_hand(self, listed: Sequence[Listed], offer: Offer) -> Claim | None:
+        self._state = self._state.with_listed(listed)
+        offered = (*offer.available, *offer.must)
+        return identity.in_hand(self._state, listed, offer.resource, offer.size, offered)
+
+    async def _look_again(self, listed: Sequence[Listed]) -> None:
+        """GET holders that the kubelet does not list: it knew before the watch told that they are gone."""
+        names = {(entry.namespace, entry.name) for entry in listed}
+        holders = {claim.uid: claim for claims in self._state.holders().values() for claim in claims}
+        for uid, holder in holders.items():
+            pod = self._state.pods[uid]
+            if (pod.namespace, pod.name) not in names:
+                await self._has_left(holder)
 
     async def _fetch(self, entries: Sequence[Listed]) -> None:
         """GET pods that the kubelet knows before the watch told of them."""

@@ -1,9 +1,17 @@
 """Whoever is admitted gets what was planned for it, and never what another pod holds."""
 
+import dataclasses
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from gpuyard import vocabulary
+from gpuyard.gpus import Instance
+from gpuyard.inventory import MigStrategy, Sharing, SharingMode
+from gpuyard.writes import JSON
+from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.ports import PluginSpec, PodResourcesError
 from gpuyard_device_plugin.service import AllocationRefusedError
 from tests.device_plugin.fakes import NODE, gpus, pod, sliced
@@ -77,7 +85,7 @@ def test_app_containers_may_get_what_init_containers_leave_behind() -> None:
 def test_an_init_containers_devices_stay_with_the_pod() -> None:
     world = World()
     world.admit(pod("a", {"train": 0}, {"load": world.ids(4)}, init={"load": 1}))
-    world.kubelet.held.clear()  # the kubelet forgets, as in a race of its own
+    world.kubelet.forgotten.update(world.ids(4))
     intruder = pod("b", {"train": 1}, {"train": world.ids(4)})
     world.admit(intruder)
     assert world.indexes(intruder) != [4]
@@ -87,7 +95,7 @@ def test_ids_that_a_live_pod_holds_are_refused_even_when_the_kubelet_offers_them
     world = World(PluginSpec(NODE, gpus(1)))
     first, second = pod("first"), pod("second")
     world.admit(first)
-    world.kubelet.held.clear()
+    world.kubelet.forgotten.update(world.ids(0))
     with pytest.raises(AllocationRefusedError, match="held by pod default/first, container train"):
         world.admit(second)
     world.kubelet.release(second)
@@ -113,7 +121,7 @@ def test_a_plugin_without_memory_still_knows_who_holds_what() -> None:
     world.admit(first)
     world.start()
     world.plugin.replace("pods", [world.kubelet.status(first)])
-    world.kubelet.held.clear()
+    world.kubelet.forgotten.update(world.ids(1))
     world.admit(second)
     assert world.indexes(second) == [0]
 
@@ -156,3 +164,111 @@ def test_a_kubelet_that_does_not_answer_costs_the_plan_and_nothing_else() -> Non
     world.admit(unplanned)
     assert world.indexes(unplanned) == [0, 1, 2, 3]
     assert any("connection refused" in text for text in world.told)
+
+
+MIG = tuple(
+    dataclasses.replace(
+        gpu,
+        mig_enabled=True,
+        instances=tuple(Instance("1g.5gb", i, 1, f"MIG-{gpu.index}-{i}") for i in range(3)),
+    )
+    for gpu in gpus(2)
+)
+SPECS = {
+    vocabulary.GPU: PluginSpec(NODE, gpus(5)),
+    vocabulary.GPU_SHARED: PluginSpec(
+        NODE, gpus(2), PluginConfig(sharing=Sharing(SharingMode.TIME_SLICING, 3, renamed=True))
+    ),
+    vocabulary.mig_resource("1g.5gb"): PluginSpec(NODE, MIG, PluginConfig(MigStrategy.MIXED)),
+}
+
+
+class Life:
+    """Pods come and go on one node; the model of who holds what is the test's own."""
+
+    def __init__(self, resource: str, seed: int) -> None:
+        self.resource, self.world, self.live = resource, World(SPECS[resource]), dict[str, JSON]()
+        self.world.kubelet.random.seed(seed)
+        self.sick: set[int] = set()
+        self.number = 0
+
+    def do(self, what: str, number: int) -> None:
+        {"admit": self.admit, "end": self.end, "restart": self.restart, "race": self.race, "ill": self.ill}[
+            what
+        ](number)
+        self.check()
+
+    def admit(self, number: int) -> None:
+        self.number += 1
+        healthy = [d.ID for d in self.world.plugin.devices(self.resource) if d.health == "Healthy"]
+        free = [d for d in healthy if d not in self.held() or d in self.world.kubelet.forgotten]
+        count = min(number % 3 + 1, len(free))
+        plan = {"train": sorted(free)[:count]} if number % 2 else None
+        init = {"load": count} if number % 5 == 0 else None
+        obj = pod(f"p{self.number}", {"train": count}, plan, init=init, resource=self.resource)
+        before, taken = self.believed(), set(self.held())
+        try:
+            self.world.admit(obj)
+        except AllocationRefusedError:
+            self.world.plugin.observe("pods", "DELETED", obj)
+            assert self.believed() == before, "a refusal has changed something"
+        else:
+            self.live[obj["metadata"]["uid"]] = obj
+            if count and plan and not init and not taken & set(plan["train"]):
+                ids = self.world.kubelet.ids(obj, "train", self.resource)
+                assert sorted(ids) == plan["train"], "a plan that could come true did not"
+
+    def end(self, number: int) -> None:
+        for uid in sorted(self.live)[number % 3 :][:1]:
+            obj = self.live.pop(uid)
+            self.world.kubelet.release(obj)
+            self.world.api.remove(obj)
+            if number % 2:
+                self.world.plugin.observe("pods", "DELETED", obj)
+
+    def restart(self, _number: int) -> None:
+        self.world.start()
+        for index in self.sick:
+            self.world.plugin.set_health(index, healthy=False)
+        self.world.plugin.replace("pods", [self.world.kubelet.status(obj) for obj in self.live.values()])
+
+    def race(self, _number: int) -> None:
+        self.world.kubelet.forgotten = set(self.held())
+
+    def ill(self, number: int) -> None:
+        index = number % 2
+        self.sick ^= {index}
+        self.world.plugin.set_health(index, healthy=index not in self.sick)
+
+    def held(self) -> list[str]:
+        """Every id with every pod that holds it: containers of one pod may follow one another."""
+        return [
+            device
+            for uid in self.live
+            for device in {
+                d for (owner, _, _), ids in self.world.kubelet.held.items() if owner == uid for d in ids
+            }
+        ]
+
+    def believed(self) -> set[tuple[str, str]]:
+        """The ids of live pods as the plugin knows them."""
+        holders = self.world.state().holders()
+        return {(d, claim.uid) for d, claims in holders.items() for claim in claims if claim.uid in self.live}
+
+    def check(self) -> None:
+        assert len(self.held()) == len(set(self.held())), "two owners of one device"
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.sampled_from(sorted(SPECS)),
+    st.integers(0, 99),
+    st.lists(
+        st.tuples(st.sampled_from(["admit", "admit", "end", "restart", "race", "ill"]), st.integers(0, 29)),
+        max_size=30,
+    ),
+)
+def test_no_device_ever_has_two_owners_and_plans_come_true_where_they_can(resource: str, seed: int, events: list[tuple[str, int]]) -> None:
+    life = Life(resource, seed)
+    for what, number in events:
+        life.do(what, number)

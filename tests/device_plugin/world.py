@@ -5,6 +5,7 @@ from typing import Any
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
+from gpuyard_device_plugin.pod_devices import PodDevices
 from gpuyard_device_plugin.ports import PluginSpec, Ports
 from gpuyard_device_plugin.service import DevicePlugin
 from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus
@@ -45,3 +46,7 @@ class World:
 
     def ids(self, *indexes: int) -> list[str]:
         return [self.spec.gpus[index].uuid for index in indexes]
+
+    def state(self) -> PodDevices:
+        """What the plugin believes: for tests that nothing has changed."""
+        return self.plugin._admissions._state
