@@ -57,9 +57,9 @@ def _read(pod: JSON) -> NodePod:
     started = status.get("containerStatuses") or status.get("initContainerStatuses")
     notes = metadata.get("annotations") or {}
     return NodePod(
-        uid=metadata["uid"],
-        namespace=metadata.get("namespace") or "default",
-        name=metadata["name"],
+        uid=str(metadata["uid"]),
+        namespace=str(metadata.get("namespace") or "default"),
+        name=str(metadata["name"]),
         wants=request.wants if isinstance(request, PodRequest) else (),
         plan=annotations.read_allocation(notes.get(vocabulary.ALLOCATION)) or {},
         truth=_truth(status),
@@ -70,7 +70,7 @@ def _read(pod: JSON) -> NodePod:
 
 def _truth(status: JSON) -> Allocation:
     found = {
-        container["name"]: _held(container.get("allocatedResourcesStatus") or ())
+        str(container["name"]): _held(container.get("allocatedResourcesStatus") or ())
         for container in status.get("containerStatuses") or ()
     }
     return {container: held for container, held in found.items() if held}
@@ -78,7 +78,7 @@ def _truth(status: JSON) -> Allocation:
 
 def _held(entries: Iterable[JSON]) -> Mapping[str, tuple[str, ...]]:
     return {
-        entry["name"]: tuple(device["resourceID"] for device in entry.get("resources") or ())
+        entry["name"]: tuple(str(device["resourceID"]) for device in entry.get("resources") or ())
         for entry in entries
         if is_device_resource(entry["name"]) and entry.get("resources")
     }

@@ -268,7 +268,9 @@ class Life:
         max_size=30,
     ),
 )
-def test_no_device_ever_has_two_owners_and_plans_come_true_where_they_can(resource: str, seed: int, events: list[tuple[str, int]]) -> None:
+def test_no_device_ever_has_two_owners_and_plans_come_true_where_they_can(
+    resource: str, seed: int, events: list[tuple[str, int]]
+) -> None:
     life = Life(resource, seed)
     for what, number in events:
         life.do(what, number)
