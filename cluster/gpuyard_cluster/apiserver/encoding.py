@@ -125,11 +125,13 @@ def _decode_yaml(body: bytes) -> Body:
     try:
         loaded = yaml.load(body, Loader=_Loader)
         expanded = sum(1 for _ in islice(_values(loaded), _MOST_VALUES)) if b"*" in body else 0
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        if expanded == _MOST_VALUES:
+            raise ValueError("document contains excessive aliasing")
+        value = _plain(loaded)
+        orjson.dumps(value)  # JSON has no numbers beyond 64 bits and no lone surrogates
+    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise bad_request(f"error converting YAML to JSON: {error}") from error
-    if expanded == _MOST_VALUES:
-        raise bad_request("error converting YAML to JSON: document contains excessive aliasing")
-    return Body(_plain(loaded), tuple(_duplicates(loaded, "")))
+    return Body(value, tuple(_duplicates(loaded, "")))
 
 
 def _values(value: Any) -> Iterator[Any]:
@@ -149,4 +151,4 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(below) for below in value]
     # JSON has one kind of number: 1e3 is the integer 1000, as it is in Go's JSON.
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+    return int(value) if isinstance(value, float) and int(value) == value and abs(value) < 2**53 else value

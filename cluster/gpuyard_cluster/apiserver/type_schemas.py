@@ -34,7 +34,7 @@ _UNSERVED_ROOTS = {
     "v1/PersistentVolumeClaim": "V1PersistentVolumeClaim",
 }
 _SCALARS: Mapping[str, JSON] = {
-    "any": {},
+    "any": {"x-kubernetes-preserve-unknown-fields": True},  # `kubectl explain` fails on an empty schema
     "string": {"type": "string"},
     "int": {"type": "integer"},
     "number": {"type": "number"},
@@ -125,7 +125,7 @@ def _value(text: str) -> JSON:
     if text.startswith("{}"):
         return {"type": "object", "additionalProperties": _value(text[2:])}
     if text.startswith(_EITHER):
-        return {}  # as Kubernetes' own documents have it: OpenAPI 3.0 has no word for it that all clients know
+        return dict(_SCALARS["any"])
     return dict(_SCALARS[text]) if text in _SCALARS else {"allOf": [reference(text)]}
 
 

@@ -108,6 +108,9 @@ BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
         (b"a: !!python/object:os.system x", YAML),
         (b"\x00", YAML),
         (b"&a [*a]", YAML),
+        (b"a: 1" + b"0" * 30, YAML),
+        (b"a: 1e999", YAML),
+        (b'a: "\\ud800"', YAML),
         (BOMB, YAML),
     ],
 )
