@@ -32,9 +32,9 @@ def judge(pod: Pod, node: Node, seat: Seat | None) -> Placement | Rejection:
 def _seated(pod: Pod, node: Node, seat: Seat) -> Placement | Rejection:
     """The placement that the seat says, while its devices are still there, well and nobody else's."""
     resources = {resource for held in seat.allocation.values() for resource in held}
-    free = {device.id for resource in resources for device in node.free(resource)}
-    lost = sorted(ids(seat.allocation) - free)
+    idle = {device.id: device.healthy for resource in resources for device in node.idle(resource)}
+    lost = sorted(found for found in ids(seat.allocation) if not idle.get(found, False))
     if lost:
-        detail = f"reserved devices are taken, sick or gone: {', '.join(lost)}"
-        return Rejection(node.name, Reason.INSUFFICIENT_GPUS, detail)
+        reason = Reason.GPU_UNHEALTHY if idle.keys() >= set(lost) else Reason.INSUFFICIENT_GPUS
+        return Rejection(node.name, reason, f"reserved devices are taken, sick or gone: {', '.join(lost)}")
     return Placement(pod.uid, node.name, seat.allocation, pod.fit.requests)

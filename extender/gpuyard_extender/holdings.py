@@ -61,6 +61,11 @@ class Holdings:
             built[name] = nodes.build(self._facts[name], self._on_node[name], besides)
         return Cluster(built)
 
+    def has_inventory(self, node: str) -> bool:
+        """Whether the node is known with its devices, not only with counts."""
+        facts = self._facts.get(node)
+        return facts is not None and facts.inventory is not None
+
     def changed_since(self, change: int) -> set[str]:
         """Names of the nodes that changed after `changes` was at `change`."""
         return {name for name, last in self._changed.items() if last > change}

@@ -7,7 +7,7 @@ its seat.
 """
 
 import heapq
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from gpuyard import reservations
 from gpuyard.cluster import Cluster, Placement
@@ -29,7 +29,9 @@ RESOURCES = ("pods", "nodes", reservations.PLURAL, "podgroups")
 class Ledger:
     """All pods, nodes and gangs, and who holds what."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Callable[[str], None] = lambda _text: None) -> None:
+        """`report` is told what the ledger cannot make sense of, once each."""
+        self._report = report
         self.pods: Mirror[Pod] = Mirror(pods.read)
         self.groups: Mirror[Group] = Mirror(groups.read)
         self.holdings = Holdings()
@@ -48,7 +50,7 @@ class Ledger:
             case "pods":
                 self._pods_changed(self.pods.replace(objects))
             case "nodes":
-                self.holdings.set_nodes(self._nodes.replace(objects))
+                self._nodes_changed(self._nodes.replace(objects))
             case reservations.PLURAL:
                 self._reservations_changed(self._reservations.replace(objects))
             case "podgroups":
@@ -60,7 +62,7 @@ class Ledger:
             case "pods":
                 self._pods_changed(self.pods.observe(event, obj))
             case "nodes":
-                self.holdings.set_nodes(self._nodes.observe(event, obj))
+                self._nodes_changed(self._nodes.observe(event, obj))
             case reservations.PLURAL:
                 self._reservations_changed(self._reservations.observe(event, obj))
             case "podgroups":
@@ -139,6 +141,22 @@ class Ledger:
             if pod is None or pod.node or pod.ended:
                 self._assumptions.pop(change.uid, None)
             self._settle(change.uid)
+            if pod is not None and pod.unplanned and not (change.before and change.before.unplanned):
+                self._report_unplanned(pod)
+
+    def _report_unplanned(self, pod: Pod) -> None:
+        """Where there is no inventory, nobody can name devices."""
+        if self.holdings.has_inventory(pod.node):
+            self._report(
+                f"{pod.name} is on {pod.node} without a readable plan: its GPUs count, but are not known"
+            )
+
+    def _nodes_changed(self, changes: Collection[Change[NodeFacts]]) -> None:
+        self.holdings.set_nodes(changes)
+        for change in changes:
+            facts = change.after
+            if facts is not None and facts.unreadable and not (change.before and change.before.unreadable):
+                self._report(f"{facts.name} has an inventory that cannot be read: only counts are known")
 
     def _reservations_changed(self, changes: Iterable[Change[Reservation]]) -> None:
         for change in changes:

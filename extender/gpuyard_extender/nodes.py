@@ -22,14 +22,18 @@ class NodeFacts:
     name: str
     fit: NodeFit
     inventory: Inventory | None
+    unreadable: bool = False
+    """Whether it has an inventory that cannot be read, and counts as one without."""
 
 
 def read(obj: JSON) -> NodeFacts | None:
     """The facts of an API object; None when the object cannot be used."""
     try:
         marks = obj["metadata"].get("annotations") or {}
-        inventory = annotations.read_inventory(marks.get(vocabulary.INVENTORY))
-        return NodeFacts(str(obj["metadata"]["name"]), NodeFit.of(obj), inventory)
+        text = marks.get(vocabulary.INVENTORY)
+        inventory = annotations.read_inventory(text)
+        unreadable = text is not None and inventory is None
+        return NodeFacts(str(obj["metadata"]["name"]), NodeFit.of(obj), inventory, unreadable)
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
 

@@ -49,7 +49,7 @@ class Pod:
 
     @property
     def unplanned(self) -> bool:
-        """Whether it runs on GPUs that nobody has named: counted, but not known."""
+        """Whether it has GPUs that nobody has named, or not so that it can be read: counted, but not known."""
         return bool(self.node) and not self.ended and self.wants_gpus and not (self.plan or self.truth)
 
 

@@ -28,7 +28,7 @@ class Extender:
     """Answers the verbs of the extender protocol, plans gangs and explains. An Observer of `ledger.RESOURCES`."""
 
     def __init__(self, api: Api, runtime: Runtime, settings: Settings, narrate: Narrator = silent) -> None:
-        self.ledger = Ledger()
+        self.ledger = Ledger(self._tell)
         self._runtime = runtime
         self._policy = scoring.POLICIES[settings.policy]
         self._narrate = narrate

@@ -11,7 +11,6 @@ from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
-from gpuyard_kube.api import Observer
 
 _versions = itertools.count(1)
 
@@ -112,7 +111,10 @@ def reservation(group: str, seats: dict[str, tuple[str, list[str]]], *, expires:
 class PodServer:
     """The Api port over a few pods. Binds them, and shows them to `observer` when told so."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Steps) -> None:
+        self.clock = clock
+        self.slow = 0.0
+        """Seconds that a write takes."""
         self.pods: dict[str, JSON] = {}
         self.bindings: list[str] = []
         self.failures: list[int] = []
@@ -128,6 +130,7 @@ class PodServer:
         return pod
 
     async def send(self, write: Write) -> Reply:
+        await self.clock.sleep_until(self.clock.now() + self.slow)
         if self.failures:
             return Reply(self.failures.pop(0), {"message": "injected"})
         body: Any = write.body
@@ -154,17 +157,13 @@ class PodServer:
         pod = self.pods.get(path.rsplit("/", 1)[1])
         return Reply(200, pod) if pod else Reply(404, {"message": "not found"})
 
-    def show(self, observer: Observer) -> None:
-        """A relist of the pods."""
-        observer.replace("pods", list(self.pods.values()))
-
 
 class Stage:
     """An extender on a clock that is moved by hand, with its API server."""
 
     def __init__(self, *nodes: JSON, policy: str = "pack") -> None:
         self.clock = Steps()
-        self.server = PodServer()
+        self.server = PodServer(self.clock)
         self.told: list[str] = []
         self.extender = Extender(
             self.server, self.clock, Settings(policy), lambda beat: self.told.append(beat.text)

@@ -105,12 +105,26 @@ def test_two_binds_of_one_pod_write_one_binding() -> None:
     stage = Stage(gpu_node("node-1", 1))
     pod = gpu_pod("twice")
     stage.create(pod)
+    stage.server.slow = 2.0
     answers = [stage.bind(pod, "node-1"), stage.bind(pod, "node-1")]
-    stage.settle()
+    stage.wait(1)
+    assert answers == [[], []]
+    stage.wait(2)
     assert answers == [[""], [""]]
     assert stage.bound(pod, "node-1") == ""
     assert stage.bound(pod, "node-2") == "the pod is bound to another node"
     assert stage.server.bindings == ["twice"]
+
+
+def test_a_second_bind_tries_itself_when_the_first_one_fails() -> None:
+    stage = Stage(gpu_node("node-1", 1), gpu_node("node-2", 1))
+    pod = gpu_pod("twice")
+    stage.create(pod)
+    stage.server.slow, stage.server.failures = 2.0, [500]
+    first, second = stage.bind(pod, "node-1"), stage.bind(pod, "node-2")
+    stage.wait(5)
+    assert (first, second) == (["injected"], [""])
+    assert stage.server.pods["twice"]["spec"]["nodeName"] == "node-2"
 
 
 def test_a_binding_whose_answer_was_lost_counts_as_done() -> None:

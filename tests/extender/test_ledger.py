@@ -49,6 +49,19 @@ def test_a_malformed_plan_is_ignored() -> None:
     assert owners(filled(pod)) == {}
 
 
+def test_what_cannot_be_read_is_reported_once() -> None:
+    reports: list[str] = []
+    ledger = Ledger(reports.append)
+    broken = gpu_node("node-2")
+    broken["metadata"]["annotations"] = dict.fromkeys(broken["metadata"]["annotations"], "{}")
+    ledger.replace("nodes", [gpu_node("node-1"), broken])
+    for _ in range(2):
+        ledger.observe("pods", "MODIFIED", gpu_pod("stray", node="node-1"))
+        ledger.observe("pods", "MODIFIED", gpu_pod("counted", node="node-2"))
+        ledger.replace("nodes", [gpu_node("node-1"), broken])
+    assert [text.split(" ")[0] for text in reports] == ["node-2", "stray"]
+
+
 def test_an_ended_pod_holds_nothing_and_a_terminating_one_holds_on() -> None:
     ledger = filled(
         gpu_pod("done", node="node-1", truth=[FIRST], phase="Succeeded"),

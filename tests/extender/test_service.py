@@ -97,7 +97,7 @@ def test_bind_refuses_what_filter_would_not_pass_now() -> None:
 
 
 def test_nothing_is_answered_before_the_whole_cluster_has_been_seen() -> None:
-    extender = Extender(PodServer(), Steps(), Settings())
+    extender = Extender(PodServer(Steps()), Steps(), Settings())
     extender.replace("nodes", [gpu_node("node-1")])
     assert not extender.ready
     assert extender.filter({"Pod": gpu_pod("early"), "NodeNames": ["node-1"]})["Error"]

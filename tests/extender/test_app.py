@@ -1,0 +1,91 @@
+"""The extender over ASGI: paths, statuses and bodies."""
+
+import asyncio
+from typing import Any
+
+import orjson
+
+from gpuyard import plans
+from gpuyard.plans import Planned, PlanRequest
+from gpuyard_extender.app import create_app
+from gpuyard_extender.service import Extender
+from gpuyard_extender.settings import Settings
+from tests.extender.builders import Stage, gpu_node, gpu_pod
+
+
+def call(stage: Stage, method: str, path: str, body: bytes = b"") -> tuple[int, Any]:
+    """Status and body (decoded where it is JSON) of one request."""
+    sent: list[dict[str, Any]] = []
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(b"content-type", b"application/json")],
+    }
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(create_app(stage.extender)(scope, receive, send))
+    content = b"".join(message.get("body", b"") for message in sent)
+    is_json = (b"content-type", b"application/json") in sent[0]["headers"]
+    return sent[0]["status"], orjson.loads(content) if is_json else content.decode()
+
+
+def test_the_three_verbs_answer_in_kube_schedulers_words() -> None:
+    stage = Stage(gpu_node("node-1", 1), gpu_node("node-2", 1))
+    pod = gpu_pod("a")
+    stage.create(pod)
+    args = orjson.dumps({"Pod": pod, "Nodes": None, "NodeNames": ["node-2", "node-1"]})
+    status, answer = call(stage, "POST", "/filter", args)
+    assert (status, answer["NodeNames"]) == (200, ["node-2", "node-1"])
+    assert call(stage, "POST", "/prioritize", args) == (
+        200,
+        [{"Host": "node-1", "Score": 302}, {"Host": "node-2", "Score": 151}],
+    )
+    binding = {"PodName": "a", "PodNamespace": "default", "PodUID": "uid-a", "Node": "node-1"}
+    assert call(stage, "POST", "/bind", orjson.dumps(binding)) == (200, {"Error": ""})
+    assert stage.server.bindings == ["a"]
+
+
+def test_a_verb_answers_200_with_an_error_whatever_it_is_sent() -> None:
+    stage = Stage(gpu_node("node-1"))
+    for body in (b"", b"{", b"[]", b"null", b'{"Pod":{}}', b'{"Pod":{"metadata":7},"NodeNames":[1]}'):
+        status, answer = call(stage, "POST", "/filter", body)
+        assert (status, bool(answer["Error"])) == (200, True)
+        assert call(stage, "POST", "/prioritize", body) == (200, [])
+        status, answer = call(stage, "POST", "/bind", body)
+        assert (status, bool(answer["Error"])) == (200, True)
+
+
+def test_plans_are_asked_for_as_json() -> None:
+    stage = Stage(gpu_node("node-1"))
+    stage.create(gpu_pod("m0", group="g"))
+    request = plans.request_to_json(PlanRequest("default", "g", 1, ("uid-m0",)))
+    status, answer = call(stage, "POST", "/v1/plans", orjson.dumps(request))
+    assert (status, type(plans.answer_from_json(answer))) == (200, Planned)
+    assert call(stage, "POST", "/v1/plans", b'{"members":[1]}')[0] == 400
+
+
+def test_a_pod_is_explained_by_name() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    stage.create(gpu_pod("big", 2))
+    status, answer = call(stage, "GET", "/v1/pods/default/big/explain")
+    assert (status, answer["code"]) == (200, "InsufficientGPUs")
+    assert call(stage, "GET", "/v1/pods/default/nobody/explain")[0] == 404
+
+
+def test_an_extender_is_ready_once_it_has_seen_everything() -> None:
+    stage = Stage(gpu_node("node-1"))
+    assert call(stage, "GET", "/readyz") == (200, "ok")
+    stage.extender = Extender(stage.server, stage.clock, Settings())
+    assert call(stage, "GET", "/readyz")[0] == 503
+    assert call(stage, "GET", "/livez") == (200, "ok")

@@ -1,0 +1,57 @@
+"""Plans of gangs: repeated questions, and what ends a promise."""
+
+from gpuyard.plans import Planned, PlanRequest, Unready
+from tests.extender.builders import Stage, device, gpu_node, gpu_pod
+
+REQUEST = PlanRequest("default", "g", 2, ("uid-m0", "uid-m1"))
+
+
+def stage_of_two() -> Stage:
+    stage = Stage(gpu_node("node-1", 1), gpu_node("node-2", 1))
+    stage.create(gpu_pod("m0", group="g"), gpu_pod("m1", group="g"))
+    return stage
+
+
+def test_the_same_question_gets_the_same_answer_for_a_minute() -> None:
+    stage = stage_of_two()
+    first = stage.extender.plan(REQUEST)
+    assert isinstance(first, Planned)
+    assert first.reservation.expires == stage.clock.now() + 60
+    stage.wait(59)
+    assert stage.extender.plan(REQUEST) == first
+    stage.wait(1)
+    later = stage.extender.plan(REQUEST)
+    assert isinstance(later, Planned)
+    assert later.reservation.expires == stage.clock.now() + 60
+
+
+def test_a_promise_that_no_longer_holds_is_planned_anew() -> None:
+    stage = Stage(*(gpu_node(f"node-{i}", 1) for i in (1, 2, 3)))
+    stage.create(gpu_pod("m0", group="g"), gpu_pod("m1", group="g"))
+    stage.extender.plan(REQUEST)
+    stage.create(gpu_pod("thief", node="node-2", truth=[device("node-2", 0)], phase="Running"))
+    answer = stage.extender.plan(REQUEST)
+    assert isinstance(answer, Planned)
+    assert [seat.node for seat in answer.reservation.seats] == ["node-1", "node-3"]
+
+
+def test_a_new_question_about_a_group_gives_up_the_places_of_the_last_one() -> None:
+    stage = stage_of_two()
+    stage.extender.plan(REQUEST)
+    stage.extender.plan(PlanRequest("default", "g", 1, ("uid-m0",)))
+    assert stage.filter(gpu_pod("other"))["NodeNames"] == ["node-2"]
+
+
+def test_members_that_are_unknown_or_wait_no_more_make_no_plan() -> None:
+    stage = stage_of_two()
+    assert isinstance(stage.extender.plan(PlanRequest("default", "g", 1, ("uid-nobody",))), Unready)
+    stage.extender.observe("pods", "MODIFIED", gpu_pod("m0", group="g", node="node-1"))
+    assert isinstance(stage.extender.plan(REQUEST), Unready)
+
+
+def test_the_cpu_of_a_planned_gang_is_held_too() -> None:
+    stage = Stage(gpu_node("node-1", 2, cpu="4"))
+    stage.create(gpu_pod("m0", cpu="3", group="g"))
+    stage.extender.plan(PlanRequest("default", "g", 1, ("uid-m0",)))
+    assert stage.filter(gpu_pod("other", cpu="2"))["NodeNames"] == []
+    assert stage.filter(gpu_pod("small", cpu="1"))["NodeNames"] == ["node-1"]

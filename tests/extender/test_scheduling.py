@@ -1,0 +1,69 @@
+"""Filter and Prioritize as functions of the ledger."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuyard import scoring
+from gpuyard.verdicts import Reason
+from gpuyard_extender import pods, scheduling
+from gpuyard_extender.claims import Grade
+from gpuyard_extender.ledger import Ledger
+from gpuyard_extender.pods import Pod
+from tests.extender.builders import gpu_node, gpu_pod
+
+
+def ledger_of(**gpus: int) -> Ledger:
+    ledger = Ledger()
+    ledger.replace("nodes", [gpu_node(name, count) for name, count in gpus.items()])
+    return ledger
+
+
+def read(**more: object) -> Pod:
+    obj = gpu_pod("a")
+    obj["spec"] |= more
+    pod = pods.read(obj)
+    assert pod is not None
+    return pod
+
+
+@settings(deadline=None, max_examples=40)
+@given(gpus=st.lists(st.integers(0, 4), min_size=1, max_size=6), policy=st.sampled_from(["pack", "spread"]))
+def test_ranks_are_distinct_and_nodes_that_cannot_take_the_pod_come_last(
+    gpus: list[int], policy: str
+) -> None:
+    ledger = ledger_of(**{f"n{i}": count for i, count in enumerate(gpus)})
+    names = [f"n{i}" for i in range(len(gpus))]
+    ranks = scheduling.prioritize(read(), names, ledger, scoring.POLICIES[policy], 0.0)
+    assert sorted(ranks.values()) == list(range(1, len(gpus) + 1))
+    fits = [ranks[name] for name, count in zip(names, gpus, strict=True) if count]
+    unfit = [ranks[name] for name, count in zip(names, gpus, strict=True) if not count]
+    assert min(fits, default=1) >= max(unfit, default=1)
+
+
+def test_ties_go_by_name_and_preferred_affinity_goes_before_the_policy() -> None:
+    ledger = ledger_of(b=2, a=2, c=1)
+    assert scheduling.prioritize(read(), ["b", "a", "c"], ledger, scoring.spread, 0.0) == {
+        "a": 3,
+        "b": 2,
+        "c": 1,
+    }
+    wish = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["c"]}]}
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": wish}]}
+    pod = read(affinity={"nodeAffinity": preferred})
+    ranks = scheduling.prioritize(pod, ["b", "a", "c"], ledger, scoring.spread, 0.0)
+    assert ranks == {"c": 3, "a": 2, "b": 1}
+
+
+def test_a_node_that_has_not_been_seen_is_rejected_not_lost() -> None:
+    filtered = scheduling.filter_nodes(read(), ["ghost"], ledger_of(a=1), 0.0)
+    assert [(found.node, found.reason) for found in filtered.rejected] == [("ghost", Reason.NODE_NOT_READY)]
+
+
+def test_a_surer_assumption_is_not_replaced_by_a_guess() -> None:
+    ledger = ledger_of(a=1, b=1)
+    placed = scheduling.filter_nodes(read(), ["a"], ledger, 0.0).passed[0]
+    ledger.assume(placed, Grade.SENT, 0.0)
+    scheduling.filter_nodes(read(), ["b"], ledger, 0.0)
+    found = ledger.assumption("uid-a", 0.0)
+    assert found is not None
+    assert found.placement.node == "a"
