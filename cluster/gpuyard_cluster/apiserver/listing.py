@@ -48,11 +48,12 @@ def matcher(request: Request, target: Target) -> Callable[[Stored], bool]:
     labels, fields = request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
     by_label = selection.labels(labels) if labels else None
     by_field = selection.fields(fields, target.resource) if fields else None
-    prefix = target.prefix
+    prefix, only = target.prefix, target.key if target.name else ""
 
     def matches(stored: Stored) -> bool:
         return (
             stored.key.startswith(prefix)
+            and only in ("", stored.key)
             and (by_label is None or by_label.matches(stored.obj))
             and (by_field is None or by_field.matches(stored.obj))
         )

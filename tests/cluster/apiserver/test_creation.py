@@ -1,0 +1,107 @@
+import re
+
+import pytest
+
+from tests.cluster.apiserver.calling import (
+    CONFIGS,
+    DEPLOYMENTS,
+    PODS,
+    STAMP,
+    Caller,
+    config,
+    deployment,
+    pod,
+)
+
+
+@pytest.fixture
+def api() -> Caller:
+    return Caller()
+
+
+def test_a_new_object_gets_its_identity_from_the_server(api: Caller) -> None:
+    fixed = "00000000-0000-0000-0000-000000000001"
+    made = api.make(
+        CONFIGS, config("a", {"x": "y"}, uid=fixed, creationTimestamp="2001-01-01T00:00:00Z", generation=7)
+    )
+    metadata = made["metadata"]
+    assert (made["kind"], made["apiVersion"], made["data"]) == ("ConfigMap", "v1", {"x": "y"})
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", metadata["uid"])
+    assert metadata["uid"] != fixed
+    assert (metadata["namespace"], metadata["creationTimestamp"]) == ("default", STAMP)
+    assert "generation" not in metadata
+
+
+def test_two_servers_with_one_seed_make_the_same_objects() -> None:
+    def run(seed: int) -> list[object]:
+        api = Caller(seed=seed)
+        return [
+            api.make(CONFIGS, {"metadata": {"generateName": "x-"}}),
+            api.make(PODS, pod("a")),
+            api.get("/api/v1/namespaces").body,
+        ]
+
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+
+
+def test_generate_name_appends_five_characters(api: Caller) -> None:
+    names = {api.make(CONFIGS, {"metadata": {"generateName": "some-"}})["metadata"]["name"] for _ in range(5)}
+    assert len(names) == 5
+    assert all(re.fullmatch(r"some-[a-z0-9]{5}", name) for name in names)
+
+
+def test_a_resource_version_on_create_is_refused(api: Caller) -> None:
+    answer = api.post(CONFIGS, config("a", resourceVersion="1"))
+    assert answer.status == 500
+    assert "resourceVersion should not be set on objects to be created" in answer.body["message"]
+
+
+def test_a_name_can_be_had_once(api: Caller) -> None:
+    api.make(CONFIGS, config("a"))
+    answer = api.post(CONFIGS, config("a"))
+    assert (answer.status, answer.body["reason"]) == (409, "AlreadyExists")
+    assert answer.body["message"] == 'configmaps "a" already exists'
+    assert answer.body["details"] == {"name": "a", "kind": "configmaps"}
+
+
+def test_all_faults_are_named_with_the_qualified_kind(api: Caller) -> None:
+    answer = api.post(CONFIGS, {"metadata": {"name": "Bad_Name", "labels": {"x": "-"}}})
+    assert answer.status == 422
+    assert answer.causes == {
+        ("metadata.name", "FieldValueInvalid"),
+        ("metadata.labels", "FieldValueInvalid"),
+    }
+    answer = api.post(DEPLOYMENTS, deployment("d", replicas=-1))
+    assert answer.body["message"].startswith('Deployment.apps "d" is invalid: spec.replicas')
+    assert answer.body["details"] | {"causes": []} == {
+        "name": "d",
+        "group": "apps",
+        "kind": "Deployment",
+        "causes": [],
+    }
+
+
+def test_a_status_is_not_taken_from_the_client_except_for_nodes(api: Caller) -> None:
+    assert api.make(PODS, pod("a") | {"status": {"phase": "Running"}})["status"]["phase"] == "Pending"
+    assert api.make(DEPLOYMENTS, deployment("d") | {"status": {"replicas": 3}})["status"] == {}
+    node = api.make("/api/v1/nodes", {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "2000m"}}})
+    assert node["status"]["capacity"] == {"cpu": "2"}
+
+
+def test_generations_start_at_one(api: Caller) -> None:
+    assert api.make(DEPLOYMENTS, deployment("d"))["metadata"]["generation"] == 1
+    assert api.make(PODS, pod("a"))["metadata"]["generation"] == 1
+
+
+def test_a_dry_run_answers_like_the_real_thing_and_stores_nothing(api: Caller) -> None:
+    before = api.server.revision
+    made = api.make(CONFIGS, config("a"), dryRun="All")
+    assert made["metadata"]["uid"]
+    assert (api.get(f"{CONFIGS}/a").status, api.server.revision) == (404, before)
+    assert api.post(CONFIGS, config("a"), dryRun="Some").status == 422
+
+
+def test_the_creator_owns_the_fields(api: Caller) -> None:
+    (entry,) = api.make(CONFIGS, config("a", {"x": "y"}), fieldManager="me")["metadata"]["managedFields"]
+    assert (entry["manager"], entry["operation"], entry["time"]) == ("me", "Update", STAMP)

@@ -1,0 +1,94 @@
+import pytest
+
+from tests.cluster.apiserver.calling import DEFINITIONS, WIDGETS, Caller, definition, seen, widget
+
+DEFINITION = f"{DEFINITIONS}/widgets.example.com"
+
+
+@pytest.fixture
+def api() -> Caller:
+    return Caller()
+
+
+def test_a_definition_is_served_at_once(api: Caller) -> None:
+    assert api.get(WIDGETS).status == 404
+    told = list[tuple[str, str]]()
+    api.server.when_served(lambda plural, path: told.append((plural, path)))
+    made = api.make(DEFINITIONS, definition())
+    conditions = {item["type"]: item["status"] for item in made["status"]["conditions"]}
+    assert conditions == {"NamesAccepted": "True", "Established": "True"}
+    assert api.make(WIDGETS, widget("a", size=1))["metadata"]["generation"] == 1
+    listing = api.get(WIDGETS).body
+    assert (listing["kind"], listing["items"][0]["kind"]) == ("WidgetList", "Widget")
+    assert told == [("widgets", "/apis/example.com/v1/widgets")]
+    assert api.server.collections()["widgets"] == "/apis/example.com/v1/widgets"
+
+
+def test_a_changed_definition_is_followed(api: Caller) -> None:
+    api.make(DEFINITIONS, definition())
+    assert api.get(f"{WIDGETS}/a/status").status == 404
+    assert api.put(DEFINITION, definition(subresources={"status": {}})).status == 200
+    api.make(WIDGETS, widget("a"))
+    assert api.get(f"{WIDGETS}/a/status").status == 200
+
+
+def test_a_definition_goes_after_its_objects_and_ends_watches(api: Caller) -> None:
+    api.make(DEFINITIONS, definition())
+    api.make(WIDGETS, widget("a"))
+    watch = api.watch(WIDGETS, resourceVersion=str(api.server.revision))
+    body = api.delete(DEFINITION).body
+    assert body["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+    assert (seen(watch), watch.closed) == ([("DELETED", "a")], True)
+    assert (api.get(DEFINITION).status, api.get(WIDGETS).status) == (404, 404)
+
+
+def test_a_held_object_holds_its_definition(api: Caller) -> None:
+    api.make(DEFINITIONS, definition())
+    held = widget("a")
+    held["metadata"]["finalizers"] = ["example.com/x"]
+    api.make(WIDGETS, held)
+    api.delete(DEFINITION)
+    assert api.get(DEFINITION).status == 200
+    api.patch(f"{WIDGETS}/a", {"metadata": {"finalizers": None}})
+    assert api.get(DEFINITION).status == 404
+
+
+def test_versions_show_the_same_objects(api: Caller) -> None:
+    api.make(DEFINITIONS, definition("v1", "v2"))
+    newer = WIDGETS.replace("v1", "v2")
+    api.make(WIDGETS, widget("a", size=1))
+    watch = api.watch(newer)
+    api.make(newer, widget("b", "v2", size=2))
+    for path, version in ((WIDGETS, "v1"), (newer, "v2")):
+        items = api.get(path).body["items"]
+        assert [item["apiVersion"] for item in items] == [f"example.com/{version}"] * 2
+    assert [event.object["apiVersion"] for event in watch.take()] == ["example.com/v2"] * 2
+    assert api.post(newer, widget("c", "v1")).status == 400
+
+
+def test_custom_objects_need_a_version_to_be_replaced_and_their_own_kind(api: Caller) -> None:
+    api.make(DEFINITIONS, definition())
+    made = api.make(WIDGETS, widget("a", size=1))
+    assert api.put(f"{WIDGETS}/a", widget("a")).causes == {("metadata.resourceVersion", "FieldValueInvalid")}
+    assert api.put(f"{WIDGETS}/a", made | {"spec": {"size": 2}}).body["metadata"]["generation"] == 2
+    assert api.post(WIDGETS, widget("b") | {"kind": "Gadget"}).status == 422
+
+
+def test_schemas_are_enforced_on_every_way_in(api: Caller) -> None:
+    api.make(DEFINITIONS, definition())
+    answer = api.post(WIDGETS, widget("a", size=-1))
+    assert (answer.status, answer.causes) == (422, {("spec.size", "FieldValueInvalid")})
+    assert answer.body["details"]["group"] == "example.com"
+    made = api.make(WIDGETS, widget("a", size=1, junk=2))
+    assert made["spec"] == {"size": 1}
+    assert api.patch(f"{WIDGETS}/a", {"spec": {"size": "1"}}).status == 422
+
+
+def test_the_status_subresource_of_a_custom_resource_is_apart(api: Caller) -> None:
+    api.make(DEFINITIONS, definition(subresources={"status": {}}))
+    made = api.make(WIDGETS, widget("a", size=1) | {"status": {"phase": "Early"}})
+    assert "status" not in made
+    change = {"metadata": {"labels": {"x": "y"}}, "spec": {"size": 3}, "status": {"phase": "Ready"}}
+    body = api.patch(f"{WIDGETS}/a/status", change).body
+    assert (body["spec"], body["status"]) == ({"size": 1}, {"phase": "Ready"})
+    assert "labels" not in body["metadata"]

@@ -1,0 +1,114 @@
+import pytest
+
+from tests.cluster.apiserver.calling import (
+    CONFIGS,
+    DEPLOYMENTS,
+    JSON_PATCH,
+    LEASES,
+    PODS,
+    STRATEGIC,
+    Caller,
+    config,
+    deployment,
+    lease,
+    pod,
+    seen,
+)
+
+OTHER_UID = "00000000-0000-0000-0000-000000000001"
+
+
+@pytest.fixture
+def api() -> Caller:
+    return Caller()
+
+
+def test_a_stale_version_loses(api: Caller) -> None:
+    old = api.make(CONFIGS, config("a", {"x": "1"}))
+    new = api.put(f"{CONFIGS}/a", old | {"data": {"x": "2"}})
+    assert (new.status, new.body["metadata"]["uid"]) == (200, old["metadata"]["uid"])
+    assert new.version > int(old["metadata"]["resourceVersion"])
+    stale = api.put(f"{CONFIGS}/a", old | {"data": {"x": "3"}})
+    assert (stale.status, stale.body["reason"]) == (409, "Conflict")
+    assert stale.body["message"].startswith(
+        'Operation cannot be fulfilled on configmaps "a": the object has been'
+    )
+    change = {"metadata": {"resourceVersion": old["metadata"]["resourceVersion"]}, "data": {"x": "3"}}
+    assert api.patch(f"{CONFIGS}/a", change).status == 409
+    assert api.get(f"{CONFIGS}/a").body["data"] == {"x": "2"}
+
+
+def test_a_put_without_version_replaces_and_with_a_foreign_uid_does_not(api: Caller) -> None:
+    api.make(CONFIGS, config("a", {"x": "1"}))
+    assert api.put(f"{CONFIGS}/a", config("a", uid=OTHER_UID)).status == 409
+    assert "data" not in api.put(f"{CONFIGS}/a", config("a")).body
+    assert api.put(f"{CONFIGS}/b", config("b")).status == 404
+    assert api.put(f"{CONFIGS}/a", config("b")).status == 400
+
+
+def test_a_lease_can_be_created_by_a_put(api: Caller) -> None:
+    assert api.put(f"{LEASES}/a", lease("a", "me")).status == 201
+    assert api.put(f"{LEASES}/a", lease("a", "you")).status == 200
+
+
+def test_what_changes_nothing_is_not_written(api: Caller) -> None:
+    made = api.make(CONFIGS, config("a", {"x": "1"}))
+    watch = api.watch(CONFIGS, resourceVersion=made["metadata"]["resourceVersion"])
+    same = [{"op": "replace", "path": "/data/x", "value": "1"}]
+    for answer in (
+        api.put(f"{CONFIGS}/a", made),
+        api.patch(f"{CONFIGS}/a", {"data": {"x": "1"}}),
+        api.patch(f"{CONFIGS}/a", same, JSON_PATCH),
+    ):
+        assert (answer.status, answer.body) == (200, made)
+    assert watch.take() == []
+
+
+def test_the_generation_counts_changes_of_the_spec(api: Caller) -> None:
+    api.make(DEPLOYMENTS, deployment("d"))
+    path = f"{DEPLOYMENTS}/d"
+    assert api.patch(path, {"metadata": {"labels": {"x": "y"}}}).body["metadata"]["generation"] == 1
+    paused = api.patch(path, {"spec": {"paused": True}, "status": {"replicas": 7}}).body
+    assert (paused["metadata"]["generation"], paused["status"]) == (2, {})
+    reported = api.patch(f"{path}/status", {"spec": {"paused": False}, "status": {"replicas": 7}}).body
+    assert (reported["metadata"]["generation"], reported["status"]["replicas"]) == (2, 7)
+    assert reported["spec"]["paused"] is True
+
+
+def test_the_status_path_may_label_but_nothing_else(api: Caller) -> None:
+    api.make(PODS, pod("a"))
+    change = {"metadata": {"labels": {"x": "y"}}, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}}
+    body = api.patch(f"{PODS}/a/status", change, STRATEGIC).body
+    assert (body["metadata"]["labels"], body["status"]["phase"]) == ({"x": "y"}, "Running")
+    assert "nodeName" not in body["spec"]
+
+
+def test_metadata_of_the_server_stays(api: Caller) -> None:
+    made = api.make(CONFIGS, config("a"))
+    change = {
+        "metadata": {"creationTimestamp": None, "deletionTimestamp": "2030-01-01T00:00:00Z", "generation": 9}
+    }
+    body = api.patch(f"{CONFIGS}/a", change | {"data": {"x": "1"}}).body
+    assert body["metadata"]["creationTimestamp"] == made["metadata"]["creationTimestamp"]
+    assert not {"deletionTimestamp", "generation"} & set(body["metadata"])
+    wrong = api.patch(f"{CONFIGS}/a", {"metadata": {"uid": OTHER_UID}})
+    assert (wrong.status, wrong.causes) == (422, {("metadata.uid", "FieldValueInvalid")})
+    assert api.patch(f"{CONFIGS}/a", {"metadata": {"name": "b"}}).status == 400
+
+
+def test_a_held_object_goes_with_its_last_finalizer_as_one_event(api: Caller) -> None:
+    api.make(CONFIGS, config("a", finalizers=["example.com/x", "example.com/y"]))
+    api.delete(f"{CONFIGS}/a")
+    watch = api.watch(CONFIGS, resourceVersion=str(api.server.revision))
+    late = api.patch(f"{CONFIGS}/a", {"metadata": {"finalizers": ["example.com/z"]}})
+    assert late.status == 422
+    assert api.patch(f"{CONFIGS}/a", {"metadata": {"finalizers": ["example.com/x"]}}).status == 200
+    assert api.patch(f"{CONFIGS}/a", {"metadata": {"finalizers": None}}).status == 200
+    assert seen(watch) == [("MODIFIED", "a"), ("DELETED", "a")]
+    assert api.get(f"{CONFIGS}/a").status == 404
+
+
+def test_a_dry_run_of_a_change_shows_it_and_keeps_the_old(api: Caller) -> None:
+    api.make(CONFIGS, config("a", {"x": "old"}))
+    assert api.patch(f"{CONFIGS}/a", {"data": {"x": "new"}}, dryRun="All").body["data"] == {"x": "new"}
+    assert api.get(f"{CONFIGS}/a").body["data"] == {"x": "old"}
