@@ -16,11 +16,19 @@ STEP_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """`seen` is what was seen when the step ended; `faults` is empty when that was as expected."""
+    """`seen` is what was seen when the step ended. Each fault is a line.
+
+    `broken` are laws that no cluster may break, `missing` is what the scenario expected in vain.
+    """
 
     name: str
     seen: Observation | None
-    faults: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        return self.broken + self.missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,7 @@ async def _step(example: Example, step: Step, backend: Backend, judge: _Judge) -
     try:
         await _act(example, step, backend)
     except RefusedError as refusal:
-        return StepResult(step.name, None, (str(refusal),))
+        return StepResult(step.name, None, missing=(str(refusal),))
     return await _await(example.scenario.namespace, backend, judge)
 
 
@@ -105,4 +113,4 @@ async def _await(namespace: str, backend: Backend, judge: _Judge) -> StepResult:
         if broken or not missing:
             return StepResult(name, seen, broken)
         if backend.now() > deadline or not await backend.pass_on():
-            return StepResult(name, seen, missing)
+            return StepResult(name, seen, missing=missing)

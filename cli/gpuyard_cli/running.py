@@ -58,6 +58,12 @@ async def _embedded(
     # Imported here: uvicorn, grpc and kopf take a second, which `steps` does not need.
     from gpuyard_cli.embedded_backend import EmbeddedBackend
     from gpuyard_cluster.wiring.embedded import EmbeddedYard
+    from gpuyard_kube.http import HttpApi
 
     async with EmbeddedYard(example.nodes, options) as yard:
-        return await run_scenario(example, EmbeddedBackend(yard), begin, like)
+        api, extender = HttpApi.at(yard.url), HttpApi.at(yard.extender_url)
+        try:
+            return await run_scenario(example, EmbeddedBackend(yard, api, extender), begin, like)
+        finally:
+            await api.close()
+            await extender.close()

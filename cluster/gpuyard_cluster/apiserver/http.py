@@ -5,19 +5,16 @@ called `serve`, beside whatever else runs there, and signals are left alone.
 """
 
 import asyncio
-import contextlib
-import socket
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
-
-import uvicorn
 
 from gpuyard_cluster.apiserver import encoding
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.apiserver.watches import Watch
+from gpuyard_cluster.listening import Guest, listen
 
 BOOKMARK_SECONDS = 50.0
 """A watch is never silent for longer, if its reader allows bookmarks: kopf reconnects after 70 s of silence."""
@@ -114,53 +111,19 @@ async def _close_when_gone(watch: Watch, receive: Receive) -> None:
     watch.close()
 
 
-class _Uvicorn(uvicorn.Server):
-    """uvicorn as a guest on the loop: it touches no signal, and says when it listens."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.listening = asyncio.Event()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.listening.set()
-
-
 class Listener:
     """An API server that listens at `url` until it is closed."""
 
-    def __init__(self, server: APIServer, transport: _Uvicorn, listening: socket.socket) -> None:
-        self.host, self.port = listening.getsockname()[:2]
-        self.url = f"http://{self.host}:{self.port}"
-        self._server, self._transport = server, transport
-        self._running = asyncio.create_task(transport.serve([listening]), name="apiserver")
+    def __init__(self, server: APIServer, guest: Guest) -> None:
+        self.url = guest.url
+        self._server, self._guest = server, guest
 
     async def close(self) -> None:
         """End all watches and stop listening."""
         self._server.close()
-        self._transport.should_exit = True
-        await self._running
+        await self._guest.close()
 
 
 async def serve(server: APIServer, host: str = "127.0.0.1", port: int = 0) -> Listener:
     """Listen on the running event loop; port 0 chooses a free one. OSError when the address cannot be had."""
-    listening = socket.create_server((host, port))
-    config = uvicorn.Config(
-        Application(server),
-        http="httptools",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=100,  # above the 90 s after which Go clients drop idle connections
-        timeout_graceful_shutdown=1,  # uvicorn waits without limit otherwise, for readers that do not read
-    )
-    transport = _Uvicorn(config)
-    listener = Listener(server, transport, listening)
-    await transport.listening.wait()
-    return listener
+    return Listener(server, await listen(Application(server), "apiserver", host, port))

@@ -18,6 +18,7 @@ from gpuyard_cluster.apiserver import http
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.kubelet.node_pods import NoLogsError
+from gpuyard_cluster.listening import listen
 from gpuyard_cluster.scheduler.extenders import ExtenderConfig
 from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
 from gpuyard_cluster.wiring import manifests, parts
@@ -95,7 +96,7 @@ class EmbeddedYard:
 
     async def _start_extender(self) -> None:
         extender = parts.extender(self._http, self.runtime, self._options)
-        self._extender = await http.listen(create_app(extender), "extender")
+        self._extender = await listen(create_app(extender), "extender")
         self._ends.push_async_callback(self._extender.close)
         informer = Informer(self._http, extender, parts.EXTENDER_RESOURCES)
         self.runtime.spawn(informer.run(), "extender informer")

@@ -1,0 +1,51 @@
+"""A scenario in real time, on the embedded cluster."""
+
+import asyncio
+from dataclasses import replace
+
+from gpuyard.writes import JSON
+from gpuyard_cli import faults, requests
+from gpuyard_cli.observation import Snapshot
+from gpuyard_cli.scenario import RefusedBinding
+from gpuyard_cluster.wiring.embedded import EmbeddedYard
+from gpuyard_kube.http import HttpApi
+
+LOOK_SECONDS = 0.02
+"""Between two looks at the cluster."""
+
+
+class EmbeddedBackend:
+    """`backends.Backend` over an EmbeddedYard, which is asked over HTTP as any client would."""
+
+    name = "embedded"
+
+    def __init__(self, yard: EmbeddedYard, api: HttpApi, extender: HttpApi) -> None:
+        self._yard, self._api, self._extender = yard, api, extender
+
+    def now(self) -> float:
+        return self._yard.runtime.now()
+
+    async def apply(self, obj: JSON) -> None:
+        await requests.create(self._api, obj)
+
+    async def delete(self, kind: str, namespace: str, name: str) -> None:
+        await requests.delete(self._api, kind, namespace, name)
+
+    async def join(self, node: str) -> None:
+        await self._yard.join(node)
+
+    async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
+        self._yard.server.faults.append(faults.refused_binding(namespace, fault))
+
+    async def pass_on(self) -> bool:
+        await asyncio.sleep(LOOK_SECONDS)
+        return True
+
+    async def snapshot(self, namespace: str) -> Snapshot:
+        seen = await requests.snapshot(self._api, namespace)
+        explained: dict[str, JSON] = {}
+        for name in requests.waiting(seen.pods, namespace):
+            reply = await self._extender.read(f"/v1/pods/{namespace}/{name}/explain")
+            if reply.ok:
+                explained[name] = reply.body
+        return replace(seen, explained=explained)

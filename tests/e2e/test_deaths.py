@@ -1,0 +1,120 @@
+"""On steps: any part may die after any of its writes, and any write may fail; every law holds and all is done.
+
+The state is rebuilt from the API. Each example runs once for each write that its parts make, or for every n-th where
+they are many.
+"""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpuyard.writes import Write
+from gpuyard_cli import runner
+from gpuyard_cli.examples import Example, load
+from gpuyard_cli.runner import Outcome, StepResult
+from gpuyard_cli.steps_backend import StepsBackend
+from gpuyard_cluster.apiserver.errors import ApiError
+from gpuyard_cluster.apiserver.requests import Request
+from gpuyard_cluster.wiring.steps import StepsYard
+
+ROOT = Path(__file__).parents[2] / "examples"
+NAMES = [path.parent.name for path in sorted(ROOT.glob("*/scenario.yaml"))]
+RUNS = 40
+"""Runs per example and kind of fault, at most."""
+
+Prepare = Callable[[StepsYard], None]
+
+
+def run(example: Example, prepare: Prepare) -> Outcome:
+    with contextlib.closing(StepsYard(example.nodes)) as yard:
+        prepare(yard)
+        outcome: Outcome = yard.clock.complete(runner.run(example, StepsBackend(yard)))
+        return outcome
+
+
+def writes_of(example: Example) -> int:
+    count = 0
+
+    def counted(_part: str, _write: Write) -> None:
+        nonlocal count
+        count += 1
+
+    assert run(example, lambda yard: yard.watchers.append(counted)).passed
+    return count
+
+
+def moments(example: Example) -> range:
+    total = writes_of(example)
+    return range(1, total + 1, -(-total // RUNS))
+
+
+def death_after(number: int) -> Prepare:
+    """The part that makes write `number` dies as soon as it is done, before it learns of it."""
+
+    def prepare(yard: StepsYard) -> None:
+        left = number
+
+        def kill(part: str, _write: Write) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                yard.restart(part)
+
+        yard.watchers.append(kill)
+
+    return prepare
+
+
+def failure_of(number: int) -> Prepare:
+    """Write `number` of the parts fails, as when etcd is away for a moment."""
+
+    def prepare(yard: StepsYard) -> None:
+        left = number
+
+        def fail(request: Request) -> ApiError | None:
+            nonlocal left
+            left -= request.headers.get("user-agent") != "kubectl"
+            if left == 0:
+                left = -1
+                return ApiError(500, "InternalError", "etcdserver: request timed out")
+            return None
+
+        yard.server.faults.append(fail)
+
+    return prepare
+
+
+def problems(example: Example, fault: Callable[[int], Prepare]) -> list[str]:
+    """What went wrong, per write. A law may never break; what the scenario expects must be there in the end.
+
+    Where pods compete for the last share, a fault may change who comes too late, and then only the numbers count.
+    """
+    found = []
+    for number in moments(example):
+        last = run(example, fault(number)).steps[-1]
+        allowed = example.name.startswith("06") and ten_share(last)
+        found += [
+            f"write {number}: {last.name}: {text}" for text in (last.broken if allowed else last.faults)
+        ]
+    return found
+
+
+def ten_share(result: StepResult) -> bool:
+    """Ten pods hold a share, the others have ended or say why they wait."""
+    assert result.seen is not None
+    pods = result.seen.pods.values()
+    running = [pod for pod in pods if pod.phase == "Running" and pod.devices]
+    waiting = [pod for pod in pods if pod.phase == "Pending"]
+    return len(running) == 10 and all(pod.code == "SharesExhausted" and pod.judged for pod in waiting)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_part_that_dies_after_a_write_goes_on_from_the_api(name: str) -> None:
+    assert problems(load(ROOT / name), death_after) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_write_that_fails_is_made_good(name: str) -> None:
+    assert problems(load(ROOT / name), failure_of) == []
