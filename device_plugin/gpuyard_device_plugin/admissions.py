@@ -49,7 +49,7 @@ class Admissions:
         occupied = Occupied(self._table(), self._state.holders().keys())
         chosen = choice.prefer(self._table(), occupied, offer, plan, elsewhere)
         why = "as planned" if set(plan) == set(chosen) else "not as planned" if plan else "no plan"
-        self._tell(f"prefers {self._where(chosen)} for {self._whose(claim)}, {why}")
+        self._tell(f"GetPreferredAllocation for {self._whose(claim)}: {self._where(chosen)}, {why}")
         return chosen
 
     async def allocate(self, resource: str, asked: Sequence[tuple[str, ...]]) -> list[dict[str, str]]:
@@ -57,7 +57,7 @@ class Admissions:
         allotments = [self._allotment(resource, ids) for ids in asked]
         while (refusal := self._refusal(allotments)) is not None:
             if not await self._has_left(refusal.holder):
-                self._tell(f"refuses: {refusal.text}")
+                self._tell(f"Allocate for {self._whose(allotments[0].claim)} refused: {refusal.text}")
                 raise AllocationRefusedError(refusal)
         return [self._give(allotment) for allotment in allotments]
 
@@ -133,9 +133,8 @@ class Admissions:
         if allotment.claim is not None:
             self._state = self._state.with_given(allotment.claim, allotment.ids)
             self._last = allotment.claim.uid
-        self._tell(
-            f"gives {self._where(allotment.ids)} ({allotment.resource}) to {self._whose(allotment.claim)}"
-        )
+        whose = self._whose(allotment.claim)
+        self._tell(f"Allocate for {whose}: {allotment.resource} {self._where(allotment.ids)}")
         devices = self._table().find(allotment.resource, allotment.ids)
         return allocations.environment(self._table().inventory, devices)
 

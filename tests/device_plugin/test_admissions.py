@@ -24,7 +24,7 @@ def test_the_planned_ids_are_given() -> None:
     world.admit(planned)
     assert world.indexes(planned) == [3, 6]
     assert world.kubelet.seen["train"] == {"NVIDIA_VISIBLE_DEVICES": ",".join(world.ids(3, 6))}
-    assert world.told[-1] == f"{NODE}: gives 2 on GPU 3, 6 (nvidia.com/gpu) to default/a train"
+    assert world.told[-1] == f"{NODE}: Allocate for default/a train: nvidia.com/gpu 2 on GPU 3, 6"
 
 
 def test_each_container_gets_its_own_part_of_the_plan() -> None:
