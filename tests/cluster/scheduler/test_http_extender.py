@@ -1,0 +1,101 @@
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from gpuyard_cluster.scheduler import http_extender
+from gpuyard_cluster.scheduler.extenders import ExtenderConfig, ExtenderError
+from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def served(handler: Handler, story: Callable[[HttpExtenderClient], Awaitable[Any]]) -> Any:
+    """What a story gives with a client of an extender that answers by `handler`."""
+
+    async def run() -> Any:
+        app = web.Application()
+        app.router.add_post("/a/{verb}", handler)
+        runner = web.AppRunner(app, shutdown_timeout=0)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        client = HttpExtenderClient(f"http://127.0.0.1:{runner.addresses[0][1]}/a/", ExtenderConfig())
+        try:
+            return await story(client)
+        finally:
+            await client.close()
+            await runner.cleanup()
+
+    return asyncio.run(run())
+
+
+def test_each_verb_is_posted_as_json() -> None:
+    seen = []
+
+    async def handler(request: web.Request) -> web.Response:
+        seen.append((request.match_info["verb"], request.content_type, await request.json()))
+        return web.json_response(
+            [{"Host": "a", "Score": 1}] if "prioritize" in request.path else {"Error": ""}
+        )
+
+    async def story(client: HttpExtenderClient) -> list[Any]:
+        return [await client.filter({"x": 1}), await client.prioritize({"x": 2}), await client.bind({"x": 3})]
+
+    assert served(handler, story) == [{"Error": ""}, [{"Host": "a", "Score": 1}], {"Error": ""}]
+    kind = "application/json"
+    assert seen == [("filter", kind, {"x": 1}), ("prioritize", kind, {"x": 2}), ("bind", kind, {"x": 3})]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (500, "{}", r"failed filter with extender at URL http://127.0.0.1:\d+/a/filter, code 500"),
+        (200, "", "^EOF$"),
+        (200, "{", "the answer is not JSON"),
+        (200, "[]", "the answer is no JSON object"),
+    ],
+)
+def test_an_unusable_answer_is_an_error(status: int, body: str, said: str) -> None:
+    async def handler(request: web.Request) -> web.Response:
+        return web.Response(status=status, text=body)
+
+    with pytest.raises(ExtenderError, match=said):
+        served(handler, lambda client: client.filter({}))
+
+
+def test_a_silent_extender_is_an_error_after_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_extender, "TIMEOUT_SECONDS", 0.05)
+
+    async def handler(request: web.Request) -> web.Response:
+        await asyncio.Event().wait()
+        raise AssertionError("never answered")
+
+    async def story(client: HttpExtenderClient) -> None:
+        await client.filter({})
+
+    with pytest.raises(ExtenderError, match="context deadline exceeded"):
+        served(handler, story)
+
+
+def test_an_extender_that_is_not_there_is_an_error() -> None:
+    async def story() -> None:
+        client = HttpExtenderClient("http://127.0.0.1:1", ExtenderConfig())
+        try:
+            await client.bind({})
+        finally:
+            await client.close()
+
+    with pytest.raises(ExtenderError, match='^Post "http://127.0.0.1:1/bind": '):
+        asyncio.run(story())
+
+
+def test_a_redirect_is_followed_with_the_body() -> None:
+    async def handler(request: web.Request) -> web.Response:
+        if request.match_info["verb"] == "filter":
+            raise web.HTTPTemporaryRedirect("/a/leader")
+        return web.json_response({"NodeNames": [(await request.json())["x"]]})
+
+    assert served(handler, lambda client: client.filter({"x": "a"})) == {"NodeNames": ["a"]}
