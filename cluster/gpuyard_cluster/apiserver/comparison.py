@@ -118,7 +118,8 @@ def _difference(old: Any, new: Any, shape: Shape) -> tuple[Fields, Fields]:
 
 
 def _compare_part(name: str, old: Any, new: Any, shape: Shape, changed: Fields, removed: Fields) -> None:
-    if _parts(old, shape) and _parts(new, shape):
+    before, after = _parts(old, shape), _parts(new, shape)
+    if before is not None and after is not None and (before or after):
         below_changed, below_removed = _difference(old, new, shape)
         changed |= {name: below_changed} if below_changed else {}
         removed |= {name: below_removed} if below_removed else {}

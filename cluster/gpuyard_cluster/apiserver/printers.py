@@ -24,12 +24,16 @@ class Printer:
 
     def columns(self) -> list[tuple[str, int]]:
         """Titles with their priorities: 0 always shown, 1 only when there is room for all."""
-        shown = [(title.strip("()"), int(title.startswith("("))) for title in self.titles.split(", ")]
+        shown = [_column(title) for title in self.titles.split(", ")]
         return [("Name", 0), *shown] if self.named else shown
 
     def cells(self, obj: JSON, now: float) -> list[Any]:
         """One row, in the order of the columns."""
         return [obj["metadata"].get("name", "")] * self.named + self.row(obj, now)
+
+
+def _column(title: str) -> tuple[str, int]:
+    return (title[1:-1], 1) if title.startswith("(") else (title, 0)
 
 
 _PODS = "(Containers), (Images), (Selector)"

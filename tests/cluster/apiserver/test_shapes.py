@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import orjson
 import pytest
 
-from gpuyard_cluster.apiserver import kind_table, merge_keys, shapes
+from gpuyard_cluster.apiserver import shapes
 
 
 def at(shape: shapes.Shape | None, *path: str) -> shapes.Shape:
@@ -48,18 +47,6 @@ def test_finalizers_are_a_set_and_selectors_are_atomic() -> None:
 
 def test_only_built_in_kinds_are_known() -> None:
     assert shapes.of_kind("example.com/v1", "Widget") is None
-
-
-def test_every_merge_rule_is_about_a_field_of_the_type_table() -> None:
-    types: dict[str, Any] = orjson.loads(kind_table.TABLE.read_bytes())["types"]
-    rules = [*merge_keys.LISTS, *merge_keys.SETS, *merge_keys.PATCH_KEYS, *merge_keys.KEY_DEFAULTS]
-    for path in (*rules, *merge_keys.ATOMIC_MAPS):
-        name, _, field = path.partition(".")
-        assert field in types[name], path
-    assert set(types) >= merge_keys.ATOMIC_TYPES
-    for path, keys in merge_keys.LISTS.items():
-        name, _, field = path.partition(".")
-        assert set(keys) <= set(types[types[name][field].removeprefix("[]")]), path
 
 
 def test_a_schema_says_how_a_custom_resource_merges() -> None:
