@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import orjson
+import pytest
 
 from gpuyard import plans
 from gpuyard.plans import Planned, PlanRequest
@@ -64,6 +65,21 @@ def test_a_verb_answers_200_with_an_error_whatever_it_is_sent() -> None:
         assert call(stage, "POST", "/prioritize", body) == (200, [])
         status, answer = call(stage, "POST", "/bind", body)
         assert (status, bool(answer["Error"])) == (200, True)
+
+
+def test_a_failure_of_our_own_is_an_error_too_and_stands_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise LookupError("a bug")
+
+    stage = Stage(gpu_node("node-1"))
+    for verb in ("filter", "prioritize", "bind"):
+        monkeypatch.setattr(Extender, verb, fail)
+        status, answer = call(stage, "POST", f"/{verb}", b"{}")
+        assert (status, answer == [] or bool(answer["Error"])) == (200, True)
+        assert "a bug" in caplog.text
+        caplog.clear()
 
 
 def test_plans_are_asked_for_as_json() -> None:

@@ -1,0 +1,48 @@
+"""Nodes with their claims, and what counts as a change."""
+
+from gpuyard_extender import nodes
+from gpuyard_extender.claims import Claim
+from gpuyard_extender.holdings import Holdings
+from gpuyard_extender.mirror import Mirror
+from tests.extender.builders import gpu_node
+
+
+def claim(node: str, *held: str) -> Claim:
+    return Claim(node, {"cpu": 1000}, frozenset(held), frozenset())
+
+
+def holdings_of(*names: str) -> Holdings:
+    found = Holdings()
+    found.set_nodes(Mirror(nodes.read).replace([gpu_node(name) for name in names]))
+    return found
+
+
+def test_a_claim_moves_with_its_pod() -> None:
+    found = holdings_of("n1", "n2")
+    found.set_claim("a", claim("n1", "x"))
+    found.set_claim("a", claim("n2", "y"))
+    cluster = found.cluster(())
+    assert [dict(cluster.nodes[name].owners) for name in ("n1", "n2")] == [{}, {"y": "a"}]
+    assert [cluster.nodes[name].used.get("cpu", 0) for name in ("n1", "n2")] == [0, 1000]
+
+
+def test_nodes_that_nothing_touched_are_not_built_anew() -> None:
+    found = holdings_of("n1", "n2")
+    before = found.cluster(())
+    found.set_claim("a", claim("n1", "x"))
+    after = found.cluster(())
+    assert after.nodes["n2"] is before.nodes["n2"]
+    assert before.nodes["n1"].owners == {}
+
+
+def test_only_what_differs_is_a_change() -> None:
+    found = holdings_of("n1", "n2")
+    found.set_claim("a", claim("n1", "x"))
+    change = found.changes
+    found.set_claim("a", claim("n1", "x"))
+    mirror = Mirror(nodes.read)
+    found.set_nodes(mirror.observe("ADDED", gpu_node("n3")))
+    assert found.changed_since(change) == {"n3"}
+    change = found.changes
+    found.set_nodes(mirror.observe("MODIFIED", gpu_node("n3")))
+    assert found.changed_since(change) == set()
