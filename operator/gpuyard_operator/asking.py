@@ -2,7 +2,7 @@
 
     what is known                                     outcome
     an answer "planned" that still fits the members   Record it
-    the same question was put less than 0.5 s ago     Hold
+    the same question was put less than 0.5 s ago     Hold (longer and longer while there is no verdict)
     members left out by answers that are still fresh  Ask for the others, while they are enough
     too few are left, or TRIES were in vain           Refused, until the cluster changes or 30 s have passed
     otherwise                                         Ask for all waiting members at once
@@ -15,6 +15,7 @@ one that the answer names do fit: when these are enough, the others are left out
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.reservations import Reservation
@@ -23,6 +24,8 @@ from gpuyard_operator.members import Member
 
 AGAIN_SECONDS = 0.5
 """The same question is not put twice within this time, whatever happens in the cluster."""
+LONGEST_SECONDS = 8.0
+"""An extender that gives no verdict is asked again after 0.5, 1, 2, 4, 8, 8, ... seconds."""
 SETTLE_SECONDS = 2.0
 """How far the extender may lag behind us in seeing the cluster."""
 TRIES = 8
@@ -119,10 +122,16 @@ def pursue(quest: Quest, known: Known, now: float) -> Outcome:
 
 def _pace(request: PlanRequest, answers: Sequence[Answered], now: float) -> Ask | Hold:
     last = next((found for found in reversed(answers) if found.request == request), None)
-    if last is None or now >= last.at + AGAIN_SECONDS:
+    if last is None:
         return Ask(request)
+    again_at = last.at + _pause(answers)
     detail = last.answer.detail if isinstance(last.answer, Unready) else ""
-    return Hold(last.at + AGAIN_SECONDS, detail)
+    return Ask(request) if now >= again_at else Hold(again_at, detail)
+
+
+def _pause(answers: Sequence[Answered]) -> float:
+    in_vain = takewhile(lambda found: isinstance(found.answer, Unready), reversed(answers))
+    return min(AGAIN_SECONDS * (1 << max(0, len(list(in_vain)) - 1)), LONGEST_SECONDS)
 
 
 def _usable(quest: Quest, last: Answered, now: float) -> Reservation | None:

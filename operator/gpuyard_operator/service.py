@@ -11,7 +11,7 @@ from typing import Protocol
 
 from gpuyard import vocabulary
 from gpuyard.narration import Beat, Narrator, silent
-from gpuyard.plans import PlanAnswer, PlanRequest
+from gpuyard.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime, Signal
@@ -142,6 +142,8 @@ class Operator:
         marker = self._marker
         answer = await self._planner.plan(request)
         desk.answers.append(Answered(request, answer, marker, self._runtime.now()))
+        if isinstance(answer, Unready) and not self._stopped:
+            await self._refresh(desk)  # a pod that the extender does not know may be gone
         desk.dirty = True
 
     async def _refresh(self, desk: _Desk) -> bool:

@@ -82,7 +82,7 @@ class Watchful(World):
         self.api.fails = lambda write: len(self.api.writes) == at
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=30)
 @given(orders, troubles, st.sets(st.sampled_from("abxyz")))
 def test_every_way_ends_all_or_nothing_and_the_same(
     order: list[str], troubles: list[tuple[int, str, int]], refused: set[str]

@@ -8,6 +8,7 @@ from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.reservations import Reservation, Seat
 from gpuyard_operator.asking import (
     AGAIN_SECONDS,
+    LONGEST_SECONDS,
     RETRY_SECONDS,
     SETTLE_SECONDS,
     TRIES,
@@ -109,6 +110,11 @@ def test_the_same_question_is_not_put_again_at_once() -> None:
     unready = known(("ab", Unready("pods not seen yet")), ago=0.1)
     assert pursue(quest(), unready, NOW) == Hold(NOW - 0.1 + AGAIN_SECONDS, "pods not seen yet")
     assert pursue(quest(), unready, NOW + AGAIN_SECONDS) == Ask(request("ab"))
+
+
+def test_an_extender_that_gives_no_verdict_is_asked_more_and_more_seldom() -> None:
+    silent = known(*[("ab", Unready("cannot be reached"))] * 9)
+    assert pursue(quest(), silent, NOW) == Hold(NOW - 1 + LONGEST_SECONDS, "cannot be reached")
 
 
 def test_a_member_that_comes_late_makes_it_another_question() -> None:

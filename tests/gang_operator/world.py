@@ -48,8 +48,8 @@ class World:
         """The operator loses all it knew."""
         self.operator.stop()
         self.operator = Operator(self.api, self.clock, self, self.told.append)
-        self._feed.observer = self.operator
-        self._feed.start()
+        self._feed.stop()
+        self._feed = feed(self.api.server, self.operator, PATHS, self._hand_over)
 
     # --- what people do
     def node(self, name: str, gpus: int) -> None:

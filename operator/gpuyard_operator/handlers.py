@@ -1,0 +1,81 @@
+"""Kopf's part: it delivers events, and nothing else.
+
+Stands for controller-runtime's sources. There are only `on.event` handlers: so kopf adds no finalizer, writes no
+annotation, keeps no index, and an operator that dies leaves nothing behind. Pods are all watched, not only members:
+room for a waiting gang appears wherever a pod ends.
+"""
+
+import dataclasses
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import aiohttp
+import kopf
+
+from gpuyard import vocabulary
+from gpuyard_kube.api import Observer
+from gpuyard_kube.http import Server
+
+SELECTORS: dict[str, tuple[str, ...]] = {
+    "podgroups": (*vocabulary.POD_GROUP_API.split("/"), "podgroups"),
+    "reservations": (vocabulary.GROUP, vocabulary.VERSION, "reservations"),
+    "pods": ("", "v1", "pods"),
+    "nodes": ("", "v1", "nodes"),
+}
+"""The resources of `memory.PATHS`, as kopf selects them: group, version, plural."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Hooks:
+    """What is to be done when kopf has started, and before it ends."""
+
+    started: Callable[[], Awaitable[None]]
+    ending: Callable[[], Awaitable[None]]
+
+
+def registry(observer: Observer, server: Server, hooks: Hooks) -> kopf.OperatorRegistry:
+    """All handlers, in a registry of their own: the default one is shared by the whole process."""
+    found = kopf.OperatorRegistry()
+
+    @kopf.on.login(registry=found)
+    async def login(**_: Any) -> kopf.AiohttpSession:
+        return await session(server)
+
+    @kopf.on.startup(registry=found)
+    async def start(**_: Any) -> None:
+        await hooks.started()
+
+    @kopf.on.cleanup(registry=found)
+    async def end(**_: Any) -> None:
+        await hooks.ending()
+
+    for resource, selector in SELECTORS.items():
+        kopf.on.event(*selector, registry=found, id=resource)(deliverer(observer, resource))
+    return found
+
+
+async def session(server: Server) -> kopf.AiohttpSession:
+    """Our own way to the API server, for kopf to use. Asked for again when the server answers 401."""
+    connector = aiohttp.TCPConnector(limit=0, ssl=server.tls if server.tls is not None else True)
+    own = aiohttp.ClientSession(connector=connector, headers=await server.headers())
+    return kopf.AiohttpSession(server=server.url, aiohttp_session=own)
+
+
+def settings() -> kopf.OperatorSettings:
+    """Kopf's settings, once and for all."""
+    found = kopf.OperatorSettings()
+    found.posting.enabled = False  # its Events repeat log lines; verdicts are conditions
+    found.peering.standalone = True  # a Lease decides who leads
+    found.process.ultimate_exiting_timeout = None  # it would kill the process that embeds us
+    found.queueing.exit_timeout = 0.5  # handlers only hand over: nothing can be lost
+    return found
+
+
+def deliverer(observer: Observer, resource: str) -> Callable[..., Awaitable[None]]:
+    """The handler that hands the events of a resource over."""
+
+    async def deliver(event: Any, **_: Any) -> None:
+        # Objects that kopf lists come without a type.
+        observer.observe(resource, event["type"] or "ADDED", dict(event["object"]))
+
+    return deliver

@@ -1,0 +1,59 @@
+"""Kopf delivers what there is to know, and leaves no traces."""
+
+import asyncio
+from collections.abc import Iterable
+
+from gpuyard.writes import JSON
+from gpuyard_kube.http import Server
+from gpuyard_operator import handlers
+from gpuyard_operator.memory import PATHS
+
+
+class Seen:
+    """An observer that remembers."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str, JSON]] = []
+
+    def replace(self, resource: str, objects: Iterable[JSON]) -> None:
+        raise AssertionError("kopf tells of single objects only")
+
+    def observe(self, resource: str, event: str, obj: JSON) -> None:
+        self.events.append((resource, event, obj))
+
+
+def test_kopf_watches_exactly_what_the_operator_must_know() -> None:
+    def collection(group: str, version: str, plural: str) -> str:
+        return f"/apis/{group}/{version}/{plural}" if group else f"/api/{version}/{plural}"
+
+    assert {name: collection(*selector) for name, selector in handlers.SELECTORS.items()} == PATHS
+
+
+def test_objects_that_kopf_lists_are_told_as_added() -> None:
+    seen = Seen()
+    deliver = handlers.deliverer(seen, "pods")
+    asyncio.run(
+        _all(deliver({"type": None, "object": {"a": 1}}), deliver({"type": "DELETED", "object": {"a": 2}}))
+    )
+    assert seen.events == [("pods", "ADDED", {"a": 1}), ("pods", "DELETED", {"a": 2})]
+
+
+async def _all(*calls: object) -> None:
+    for call in calls:
+        await call  # type: ignore[misc]
+
+
+def test_kopf_posts_no_events_and_never_kills_the_process_that_embeds_it() -> None:
+    settings = handlers.settings()
+    assert not settings.posting.enabled
+    assert settings.peering.standalone
+    assert settings.process.ultimate_exiting_timeout is None
+
+
+def test_kopf_uses_our_own_connection() -> None:
+    async def server_of_session() -> str:
+        session = await handlers.session(Server("http://127.0.0.1:1"))
+        await session.aiohttp_session.close()
+        return session.server
+
+    assert asyncio.run(server_of_session()) == "http://127.0.0.1:1"

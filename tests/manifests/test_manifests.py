@@ -1,0 +1,153 @@
+"""The YAML that is applied to a cluster: one object a file, and the schemas of what the components write."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gpuyard import reservations, vocabulary
+from gpuyard.reservations import Reservation, Seat
+from gpuyard.writes import JSON, Write
+from gpuyard_cluster.apiserver.direct import DirectApi
+from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.clock import Steps
+
+ROOT = Path(__file__).parents[2] / "manifests"
+FILES = sorted(ROOT.rglob("*.yaml"))
+
+
+def load(name: str) -> JSON:
+    document: JSON = yaml.safe_load((ROOT / name).read_text())
+    return document
+
+
+def version(name: str) -> JSON:
+    [found] = load(name)["spec"]["versions"]
+    return dict(found)
+
+
+def faults(value: Any, schema: JSON, path: str = "") -> Iterator[str]:
+    """What of a value a schema does not know or does not allow."""
+    types: dict[str, type | tuple[type, ...]] = {"object": dict, "array": list, "string": str, "integer": int}
+    if "type" in schema and not isinstance(value, types[schema["type"]]):
+        yield f"{path} is no {schema['type']}"
+        return
+    if isinstance(value, dict):
+        yield from (f"{path} lacks {name}" for name in schema.get("required", ()) if name not in value)
+        for name, part in value.items():
+            known = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
+            if known is not None:
+                yield from faults(part, known, f"{path}.{name}")
+            elif path != ".metadata":
+                yield f"{path}.{name} is unknown"
+    if isinstance(value, list):
+        for part in value:
+            yield from faults(part, schema["items"], f"{path}[]")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_holds_one_object(path: Path) -> None:
+    [document] = yaml.safe_load_all(path.read_text())
+    assert document["apiVersion"]
+    assert document["kind"]
+    assert document["metadata"]["name"]
+
+
+@pytest.mark.parametrize("name", ["crds/podgroups.yaml", "crds/reservations.yaml"])
+def test_a_definition_is_named_after_what_it_defines(name: str) -> None:
+    document = load(name)
+    assert (
+        document["metadata"]["name"] == f"{document['spec']['names']['plural']}.{document['spec']['group']}"
+    )
+
+
+def test_pod_groups_are_those_that_clients_know() -> None:
+    spec = load("crds/podgroups.yaml")["spec"]
+    assert f"{spec['group']}/{version('crds/podgroups.yaml')['name']}" == vocabulary.POD_GROUP_API
+    assert spec["scope"] == "Namespaced"
+    assert (spec["names"]["plural"], spec["names"]["shortNames"]) == ("podgroups", ["pg", "pgs"])
+    found = version("crds/podgroups.yaml")
+    assert found["subresources"] == {"status": {}}
+    assert [column["name"] for column in found["additionalPrinterColumns"]] == [
+        "Phase", "MinMember", "Running", "Succeeded", "Failed", "Age",
+    ]  # fmt: skip
+
+
+def test_a_pod_group_demands_nothing_and_defaults_nothing() -> None:
+    """A default on a field that a client knows would make it write without end."""
+    schema = version("crds/podgroups.yaml")["schema"]["openAPIV3Schema"]
+    spec, status = schema["properties"]["spec"], schema["properties"]["status"]
+    assert "required" not in schema
+    assert "required" not in spec
+    assert "default" not in str(schema)
+    assert set(spec["properties"]) == {"minMember", "minResources", "scheduleTimeoutSeconds"}
+    assert spec["properties"]["minMember"]["minimum"] == 1
+    assert "minimum" not in spec["properties"]["scheduleTimeoutSeconds"]
+    assert "enum" not in status["properties"]["phase"]
+    assert set(status["properties"]) == {
+        "phase", "occupiedBy", "running", "succeeded", "failed", "scheduleStartTime", "conditions",
+    }  # fmt: skip
+
+
+def test_a_reservation_is_what_the_domain_writes() -> None:
+    schema = version("crds/reservations.yaml")["schema"]["openAPIV3Schema"]
+    spec = load("crds/reservations.yaml")["spec"]
+    seat = Seat("uid-a", "a", "node-1", {"main": {vocabulary.GPU: ("GPU-1", "GPU-2")}})
+    written = reservations.to_object(Reservation("default", "ring", 2, 1e9, (seat,)), "uid-ring")
+    assert written["apiVersion"] == f"{spec['group']}/{version('crds/reservations.yaml')['name']}"
+    assert written["kind"] == spec["names"]["kind"]
+    assert list(faults(written, schema)) == []
+    assert list(faults({**written, "spec": {"podGroup": 3, "seat": []}}, schema)) == [
+        ".spec lacks needed", ".spec lacks expires", ".spec lacks seats",
+        ".spec.podGroup is no string", ".spec.seat is unknown",
+    ]  # fmt: skip
+
+
+class Gate:
+    """An API server with the policy in force."""
+
+    def __init__(self) -> None:
+        self._clock = Steps()
+        self._api = DirectApi(APIServer(self._clock.now))
+        for name in ("gang-gate-policy.yaml", "gang-gate-binding.yaml"):
+            document = load(name)
+            plural = {"MutatingAdmissionPolicy": "mutatingadmissionpolicies"}.get(
+                document["kind"], "mutatingadmissionpolicybindings"
+            )
+            self.create(f"/apis/{document['apiVersion']}/{plural}", document)
+
+    def create(self, path: str, obj: JSON) -> JSON:
+        reply = self._clock.complete(self._api.send(Write("POST", path, obj)))
+        assert reply.ok, reply.reason
+        body: JSON = reply.body
+        return body
+
+    def gates(self, namespace: str = "default", labels: JSON | None = None, **spec: Any) -> list[str]:
+        """The gates of a new pod."""
+        containers = [{"name": "main", "image": "busybox:1.36"}]
+        metadata = {"generateName": "pod-", **({} if labels is None else {"labels": labels})}
+        pod = {"metadata": metadata, "spec": {"containers": containers, **spec}}
+        created = self.create(f"/api/v1/namespaces/{namespace}/pods", pod)
+        return [gate["name"] for gate in created["spec"].get("schedulingGates", [])]
+
+
+MEMBER = {vocabulary.POD_GROUP: "ring"}
+
+
+def test_a_member_of_a_pod_group_is_gated_once_and_other_gates_stay() -> None:
+    gate, other = Gate(), "kueue.x-k8s.io/topology"
+    assert gate.gates(labels=MEMBER) == [vocabulary.GANG_GATE]
+    assert gate.gates(labels=MEMBER, schedulingGates=[{"name": vocabulary.GANG_GATE}]) == [
+        vocabulary.GANG_GATE
+    ]
+    assert set(gate.gates(labels=MEMBER, schedulingGates=[{"name": other}])) == {other, vocabulary.GANG_GATE}
+
+
+def test_nobody_else_is_gated() -> None:
+    gate = Gate()
+    assert gate.gates() == []
+    assert gate.gates(labels={"app": "web"}) == []
+    assert gate.gates(labels=MEMBER, nodeName="node-1") == []
+    assert gate.gates(namespace="kube-system", labels=MEMBER) == []
