@@ -5,13 +5,17 @@ Stands for the non-resource handlers of kube-apiserver.
 
 from gpuyard_cluster.apiserver import discovery, openapi
 from gpuyard_cluster.apiserver.accept import Form, negotiate
+from gpuyard_cluster.apiserver.errors import not_served
 from gpuyard_cluster.apiserver.health import HEALTH_PATHS, VERSION, Metrics, health
 from gpuyard_cluster.apiserver.registry import Registry
 from gpuyard_cluster.apiserver.rendering import document
 from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request, Response
+from gpuyard_cluster.apiserver.unserved import UNSERVED_PATHS
 
 AGGREGATED = "APIGroupDiscoveryList"
 _AGGREGATED_TYPE = f"{JSON_TYPE};g=apidiscovery.k8s.io;v=v2;as={AGGREGATED}"
+_DEEPEST = 3
+"""Slashes in the longest discovery path, `/apis/<group>/<version>`."""
 
 
 class Documents:
@@ -33,10 +37,12 @@ class Documents:
         if path.startswith("/openapi/v3"):
             described = openapi.document(path, self._registry.all())
             return None if described is None else document(described, Form())
+        if path in UNSERVED_PATHS:
+            raise not_served(path or "the list of paths at /")
         return self._discovery(path, request)
 
     def _discovery(self, path: str, request: Request) -> Response | None:
-        if not path.startswith(("/api", "/apis")):
+        if not path.startswith("/api") or path.count("/") > _DEEPEST:
             return None
         form = negotiate(request.headers.get("accept", ""))
         aggregated = form.shape == AGGREGATED

@@ -21,3 +21,8 @@ _PLURALS = {
 
 UNSERVED: dict[str, frozenset[str]] = {group: frozenset(text.split()) for group, text in _PLURALS.items()}
 """By group (empty for core): plurals of resources."""
+
+UNSERVED_PATHS = frozenset(
+    {"", "/openapi/v2", "/logs", "/openid/v1/jwks", "/.well-known/openid-configuration"}
+)
+"""Paths beside the API, without a slash at the end."""

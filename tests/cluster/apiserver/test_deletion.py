@@ -59,7 +59,7 @@ def test_a_running_pod_has_its_grace_which_can_only_be_shortened(api: Caller) ->
 
 @pytest.mark.parametrize("phase", ["Pending", "Succeeded", "Failed"])
 def test_a_pod_that_does_not_run_has_no_grace(api: Caller, phase: str) -> None:
-    api.make(PODS, pod("a", **({} if phase == "Pending" else {"nodeName": "n"})))
+    api.make(PODS, pod("a") if phase == "Pending" else pod("a", nodeName="n"))
     api.patch(f"{PODS}/a/status", {"status": {"phase": phase}})
     watch = api.watch(PODS, resourceVersion=str(api.server.revision))
     assert api.delete(f"{PODS}/a").body["kind"] == "Pod"

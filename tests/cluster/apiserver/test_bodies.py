@@ -1,0 +1,64 @@
+import pytest
+
+from tests.cluster.apiserver.calling import CONFIGS, DEFINITIONS, WIDGETS, Caller, config, definition, widget
+
+UNKNOWN = b'{"metadata":{"name":"a"},"bogus":1,"data":{"x":"1","x":"2"}}'
+
+
+@pytest.fixture
+def api() -> Caller:
+    return Caller()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b'{"metadata":',
+        b'{"metadata": 1}',
+        b'{"kind": "Secret", "metadata": {"name": "a"}}',
+        b'{"apiVersion": "v2", "metadata": {"name": "a"}}',
+        b'{"metadata": {"name": "a"}, "data": {"x": 1}}',
+        b'{"metadata": {"name": "a", "namespace": "elsewhere"}}',
+    ],
+)
+def test_what_is_no_object_of_the_kind_is_a_bad_request(api: Caller, body: bytes) -> None:
+    answer = api.call("POST", CONFIGS, body)
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+
+
+def test_type_and_namespace_come_from_the_path(api: Caller) -> None:
+    made = api.make(CONFIGS, {"metadata": {"name": "a"}})
+    assert (made["kind"], made["apiVersion"], made["metadata"]["namespace"]) == ("ConfigMap", "v1", "default")
+
+
+def test_unknown_and_repeated_fields_warn_fail_or_pass(api: Caller) -> None:
+    strict = api.call("POST", CONFIGS, UNKNOWN, fieldValidation="Strict")
+    assert strict.status == 400
+    assert 'strict decoding error: unknown field "bogus", duplicate field "data.x"' in strict.body["message"]
+    warned = api.call("POST", CONFIGS, UNKNOWN, dryRun="All")
+    assert ("warning", '299 - "unknown field \\"bogus\\""') in warned.response.headers
+    ignored = api.call("POST", CONFIGS, UNKNOWN, fieldValidation="Ignore")
+    assert "warning" not in dict(ignored.response.headers)
+    assert (ignored.status, ignored.body["data"], "bogus" in ignored.body) == (201, {"x": "2"}, False)
+
+
+def test_unknown_fields_of_custom_resources_too(api: Caller) -> None:
+    api.make(DEFINITIONS, definition())
+    strict = api.post(WIDGETS, widget("a", bogus=1), fieldValidation="Strict")
+    assert (strict.status, 'unknown field "spec.bogus"' in strict.body["message"]) == (400, True)
+
+
+def test_yaml_is_read_and_other_types_are_not(api: Caller) -> None:
+    text = b"metadata: {name: a}\ndata: {x: 'yes'}\n"
+    assert api.call("POST", CONFIGS, text, "application/yaml").body["data"] == {"x": "yes"}
+    refused = api.call("POST", CONFIGS, config("b"), "text/plain")
+    assert (refused.status, refused.body["reason"]) == (415, "UnsupportedMediaType")
+
+
+def test_a_spec_and_a_status_are_shown_even_when_empty(api: Caller) -> None:
+    node = api.make("/api/v1/nodes", {"metadata": {"name": "n"}})
+    assert (node["spec"], node["status"]) == ({}, {})
+    assert not {"spec", "status"} & set(api.make(CONFIGS, config("a")))

@@ -1,0 +1,88 @@
+import pytest
+
+from tests.cluster.apiserver.calling import (
+    APPLY,
+    CONFIGS,
+    DEFINITIONS,
+    JSON_PATCH,
+    PODS,
+    STRATEGIC,
+    WIDGETS,
+    Caller,
+    config,
+    definition,
+    pod,
+    widget,
+)
+
+
+@pytest.fixture
+def api() -> Caller:
+    return Caller()
+
+
+def applied(name: str, **data: str) -> dict[str, object]:
+    return {"kind": "ConfigMap", "apiVersion": "v1", **config(name, dict(data))}
+
+
+def test_each_kind_of_patch_reaches_the_stored_object(api: Caller) -> None:
+    api.make(PODS, pod("a", schedulingGates=[{"name": "example.com/x"}, {"name": "example.com/y"}]))
+    gate = {"spec": {"schedulingGates": [{"$patch": "delete", "name": "example.com/x"}]}}
+    assert api.patch(f"{PODS}/a", gate, STRATEGIC).body["spec"]["schedulingGates"] == [
+        {"name": "example.com/y"}
+    ]
+    label = [{"op": "add", "path": "/metadata/labels", "value": {"x": "y"}}]
+    assert api.patch(f"{PODS}/a", label, JSON_PATCH).body["metadata"]["labels"] == {"x": "y"}
+    assert "schedulingGates" not in api.patch(f"{PODS}/a", {"spec": {"schedulingGates": None}}).body["spec"]
+
+
+def test_faulty_patches_change_nothing(api: Caller) -> None:
+    made = api.make(CONFIGS, config("a", {"x": "1"}))
+    assert api.patch(f"{CONFIGS}/a", b"[1").status == 400
+    assert api.patch(f"{CONFIGS}/a", {"data": {"x": 1}}).status == 422
+    assert api.patch(f"{CONFIGS}/a", {"kind": "Secret"}).status == 400
+    assert api.patch(f"{CONFIGS}/a", {}, "application/json").status == 415
+    assert api.patch(f"{CONFIGS}/none", {}).status == 404
+    assert api.get(f"{CONFIGS}/a").body == made
+
+
+def test_custom_resources_have_no_strategic_merge(api: Caller) -> None:
+    api.make(DEFINITIONS, definition())
+    api.make(WIDGETS, widget("a"))
+    assert api.patch(f"{WIDGETS}/a", {"spec": {}}, STRATEGIC).status == 415
+
+
+def test_an_apply_creates_and_then_changes(api: Caller) -> None:
+    made = api.patch(f"{CONFIGS}/a", applied("a", x="1"), APPLY, fieldManager="one")
+    (entry,) = made.body["metadata"]["managedFields"]
+    assert (made.status, entry["manager"], entry["operation"]) == (201, "one", "Apply")
+    assert made.body["metadata"]["uid"]
+    again = api.patch(f"{CONFIGS}/a", applied("a", x="1"), APPLY, fieldManager="one")
+    assert (again.status, again.body) == (200, made.body)
+    text = b"kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata: {x: '2'}\n"
+    assert api.patch(f"{CONFIGS}/a", text, APPLY, fieldManager="one").body["data"] == {"x": "2"}
+
+
+def test_fields_of_another_manager_are_a_conflict_unless_forced(api: Caller) -> None:
+    api.patch(f"{CONFIGS}/a", applied("a", x="1"), APPLY, fieldManager="one")
+    refused = api.patch(f"{CONFIGS}/a", applied("a", x="2"), APPLY, fieldManager="two")
+    assert (refused.status, refused.causes) == (409, {(".data.x", "FieldManagerConflict")})
+    forced = api.patch(f"{CONFIGS}/a", applied("a", x="2"), APPLY, fieldManager="two", force="true").body
+    assert [entry["manager"] for entry in forced["metadata"]["managedFields"]] == ["two"]
+
+
+def test_an_apply_writes_only_what_its_path_writes(api: Caller) -> None:
+    api.make(DEFINITIONS, definition(subresources={"status": {}}))
+    body = widget("a", size=1) | {"status": {"phase": "Early"}}
+    assert "status" not in api.patch(f"{WIDGETS}/a", body, APPLY, fieldManager="one").body
+    report = widget("a", size=5) | {"status": {"phase": "Ready"}}
+    seen = api.patch(f"{WIDGETS}/a/status", report, APPLY, fieldManager="two").body
+    assert (seen["spec"], seen["status"]) == ({"size": 1}, {"phase": "Ready"})
+    assert api.patch(f"{WIDGETS}/none/status", report, APPLY, fieldManager="two").status == 400
+    missing = report | {"metadata": {"name": "none"}}
+    assert api.patch(f"{WIDGETS}/none/status", missing, APPLY, fieldManager="two").status == 404
+
+
+@pytest.mark.parametrize("body", [b"- 1", b"metadata: {name: a}", b": :"])
+def test_configurations_that_are_no_object_are_bad_requests(api: Caller, body: bytes) -> None:
+    assert api.patch(f"{CONFIGS}/a", body, APPLY, fieldManager="one").status == 400
