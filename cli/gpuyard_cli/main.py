@@ -1,6 +1,7 @@
 """The `gpuyard` command."""
 
 import argparse
+import asyncio
 import sys
 import time
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 from gpuyard_cli import running
 from gpuyard_cli.examples import Example, load
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_cli.report import Report
+from gpuyard_cli.report import Report, Turns, summary
 from gpuyard_cli.runner import Outcome
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -21,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.run(arguments))
     except InvalidInputError as fault:
-        sys.stderr.write(f"gpuyard: {fault}\n")
+        print(f"gpuyard: {fault}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -67,11 +68,18 @@ def _demo(arguments: argparse.Namespace) -> int:
         raise InvalidInputError(
             arguments.folder, "", "no examples there", "name a folder with */scenario.yaml"
         )
-    examples = [load(folder) for folder in folders]
-    report, began = Report(), time.monotonic()
-    outcomes = [_one(example, arguments.on, report) for example in examples]
-    report.summary(outcomes, time.monotonic() - began)
+    examples, began = [load(folder) for folder in folders], time.monotonic()
+    outcomes = _all(examples, arguments.on)
+    print(summary(outcomes, time.monotonic() - began))
     return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+def _all(examples: Sequence[Example], backend: str) -> list[Outcome]:
+    if backend == "steps":
+        return [_one(example, backend, Report()) for example in examples]
+    turns = Turns(len(examples))
+    reports = [Report(turns, number) for number in range(len(examples))]
+    return asyncio.run(running.run_together(examples, reports))
 
 
 def _one(example: Example, backend: str, report: Report, *, stepped: bool = False) -> Outcome:

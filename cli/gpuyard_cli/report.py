@@ -1,6 +1,7 @@
 """What a run prints: the steps as they happen, and PASS or the differences at the end."""
 
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 from gpuyard.narration import Beat
@@ -8,11 +9,36 @@ from gpuyard_cli.examples import Example
 from gpuyard_cli.runner import Outcome
 
 
-class Report:
-    """Writes one run to `out` as plain lines, coloured on a terminal."""
+class Turns:
+    """Several runs that write to one stream, one after the other: whose turn it is writes at once, others wait."""
 
-    def __init__(self, out: TextIO = sys.stdout) -> None:
-        self._out, self._colour = out, out.isatty()
+    def __init__(self, count: int, out: TextIO = sys.stdout) -> None:
+        self.out = out
+        self._waiting: list[list[str]] = [[] for _ in range(count)]
+        self._done = [False] * count
+        self._turn = 0
+
+    def write(self, number: int, line: str) -> None:
+        if number == self._turn:
+            print(line, file=self.out, flush=True)
+        else:
+            self._waiting[number].append(line)
+
+    def end(self, number: int) -> None:
+        """Run `number` writes no more."""
+        self._done[number] = True
+        while self._turn < len(self._done) and self._done[self._turn]:
+            self._turn += 1
+            for line in self._waiting[self._turn] if self._turn < len(self._done) else ():
+                print(line, file=self.out, flush=True)
+
+
+class Report:
+    """Writes run `number` of `turns` as plain lines, coloured on a terminal."""
+
+    def __init__(self, turns: Turns | None = None, number: int = 0) -> None:
+        self._turns, self._number = turns or Turns(1), number
+        self._colour = self._turns.out.isatty()
 
     def title(self, example: Example, backend: str) -> None:
         self._line(self._paint("1", f"{example.name} on {backend}: {example.scenario.title}"))
@@ -29,16 +55,17 @@ class Report:
                 self._line(self._paint("31", f"  FAIL {step.name}: {fault}"))
         if outcome.passed:
             self._line(self._paint("32", f"  PASS {outcome.example}"))
-
-    def summary(self, outcomes: list[Outcome], seconds: float) -> None:
-        failed = [outcome.example for outcome in outcomes if not outcome.passed]
-        passed = len(outcomes) - len(failed)
-        self._line(
-            f"{passed} passed, {len(failed)} failed in {seconds:.1f} s{': ' if failed else ''}{', '.join(failed)}"
-        )
+        self._turns.end(self._number)
 
     def _paint(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
 
     def _line(self, text: str) -> None:
-        print(text, file=self._out, flush=True)
+        self._turns.write(self._number, text)
+
+
+def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """The last line of a demo."""
+    failed = [outcome.example for outcome in outcomes if not outcome.passed]
+    counts = f"{len(outcomes) - len(failed)} passed, {len(failed)} failed"
+    return f"{counts} in {seconds:.1f} s{': ' if failed else ''}{', '.join(failed)}"

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from gpuyard_cli.examples import Example
 from gpuyard_cli.inputs import InvalidInputError
@@ -16,6 +16,22 @@ from gpuyard_cluster.wiring.steps import StepsYard
 from gpuyard_device_plugin.config import InvalidConfigError
 
 BACKENDS = ("steps", "embedded")
+
+
+async def run_together(examples: Sequence[Example], reports: Sequence[Report]) -> list[Outcome]:
+    """The outcomes of examples that run side by side, each on an embedded cluster of its own.
+
+    InvalidInputError: see `run`.
+    """
+
+    async def one(example: Example, report: Report) -> Outcome:
+        report.title(example, "embedded")
+        with _config_faults(example):
+            outcome = await _embedded(example, Options(narrate=report.beat), report.step, None)
+        report.outcome(outcome)
+        return outcome
+
+    return await asyncio.gather(*map(one, examples, reports))
 
 
 def run(
@@ -33,10 +49,16 @@ def run(
     """
     chosen = options or Options(narrate=report.beat) if report else options or Options()
     begin: Callable[[str], None] = report.step if report else lambda _name: None
-    try:
+    with _config_faults(example):
         if backend == "steps":
             return _on_steps(example, chosen, begin, like, stepped=stepped)
         return asyncio.run(_embedded(example, chosen, begin, like))
+
+
+@contextlib.contextmanager
+def _config_faults(example: Example) -> Iterator[None]:
+    try:
+        yield
     except InvalidConfigError as fault:
         file = example.folder / "yard.yaml"
         raise InvalidInputError(file, f"plugin.{fault.field}", fault.problem, fault.remedy) from fault

@@ -2,15 +2,14 @@
 
 Stands for the allocation policies of NVIDIA's plugin (best-effort, distributed). Rules, in this order:
 - what the kubelet insists on, then what was planned;
-- whole GPUs: the set that hangs together best (`gpuyard.topology`);
-- shares: from the GPU of which the fewest are held, one after the other; ties by index;
-- MIG devices: lowest GPU, lowest start.
+- whole GPUs and MIG devices: as the extender would choose (`gpuyard.choice`);
+- shares: from the GPU of which the fewest are held, one after the other; ties by index.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from gpuyard import topology
+from gpuyard.choice import choose
 from gpuyard.inventory import Device
 from gpuyard_device_plugin.devices import DeviceTable, Occupied
 
@@ -54,19 +53,9 @@ def _best(
         return free
     if all(device.replica is not None for device in free):
         return _distributed(table, occupied, fixed, free, count)
-    if any(device.size for device in free):
-        return free[:count]
-    return _together(table, fixed, free, count)
-
-
-def _together(
-    table: DeviceTable, fixed: Sequence[Device], free: Sequence[Device], count: int
-) -> Sequence[Device]:
-    must = [device.gpu for device in fixed]
-    by_index = {device.gpu: device for device in free}
-    gpus = [gpu for gpu in table.inventory.gpus if gpu.index in by_index or gpu.index in must]
-    best = topology.best_set(gpus, len(must) + count, must)
-    return [by_index[index] for index in best if index not in must]
+    owned = [device for device in table.inventory.devices() if occupied.rules_out(device)]
+    best = choose(table.inventory, [*fixed, *free], fixed, owned, len(fixed) + count)
+    return [device for device in best if device not in fixed]
 
 
 def _distributed(

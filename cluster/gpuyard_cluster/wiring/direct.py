@@ -70,7 +70,7 @@ class DirectPlugin:
         try:
             return await self._plugin.allocate(self._resource, request)
         except AllocationRefusedError as refusal:
-            raise PluginError("FailedPrecondition", str(refusal)) from refusal
+            raise PluginError(refusal.refusal.reason.code, str(refusal)) from refusal
 
 
 def connect(kubelet: Kubelet, plugin: DevicePlugin, runtime: Runtime) -> None:
