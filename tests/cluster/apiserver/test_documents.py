@@ -1,0 +1,37 @@
+import pytest
+
+from tests.cluster.apiserver.calling import DEFINITIONS, Caller, definition
+
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+
+
+@pytest.fixture
+def api() -> Caller:
+    return Caller()
+
+
+def test_discovery_follows_the_definitions(api: Caller) -> None:
+    assert api.get("/apis/example.com/v1").status == 404
+    api.make(DEFINITIONS, definition())
+    resources = api.get("/apis/example.com/v1").body["resources"]
+    assert [resource["name"] for resource in resources] == ["widgets"]
+    assert "example.com" in {group["name"] for group in api.get("/apis").body["groups"]}
+    assert "apis/example.com/v1" in api.get("/openapi/v3").body["paths"]
+
+
+def test_the_aggregated_form_has_its_own_content_type(api: Caller) -> None:
+    for path in ("/api", "/apis"):
+        answer = api.get(path, accept=AGGREGATED)
+        assert answer.body["kind"] == "APIGroupDiscoveryList"
+        assert "as=APIGroupDiscoveryList" in dict(answer.response.headers)["content-type"]
+
+
+@pytest.mark.parametrize("path", ["/openapi/v2", "/", "/openid/v1/jwks"])
+def test_documents_that_are_not_served_say_so(api: Caller, path: str) -> None:
+    assert api.get(path).status == 501
+
+
+def test_other_paths_are_not_found_in_plain_text(api: Caller) -> None:
+    for path in ("/nowhere", "/apis/nowhere.example.com/v1/things", "/openapi/v3/nowhere", "/api/v9"):
+        response = api.get(path).response
+        assert (response.status, response.body) == (404, b"404 page not found\n")

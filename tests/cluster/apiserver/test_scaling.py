@@ -1,0 +1,36 @@
+import pytest
+
+from tests.cluster.apiserver.calling import DEFINITIONS, WIDGETS, Caller, definition, widget
+
+PATHS = {
+    "specReplicasPath": ".spec.free.count",
+    "statusReplicasPath": ".status.count",
+    "labelSelectorPath": ".status.selector",
+}
+
+
+@pytest.fixture
+def api() -> Caller:
+    caller = Caller()
+    caller.make(DEFINITIONS, definition(subresources={"status": {}, "scale": PATHS}))
+    caller.make(WIDGETS, widget("a", free={"count": 2}))
+    return caller
+
+
+def test_a_custom_resource_is_scaled_by_its_own_fields(api: Caller) -> None:
+    api.patch(f"{WIDGETS}/a/status", {"status": {"count": 1, "selector": "x=y"}})
+    scale = api.get(f"{WIDGETS}/a/scale").body
+    assert (scale["spec"], scale["status"]) == ({"replicas": 2}, {"replicas": 1, "selector": "x=y"})
+    assert api.patch(f"{WIDGETS}/a/scale", {"spec": {"replicas": 7}}).body["spec"] == {"replicas": 7}
+    assert api.get(f"{WIDGETS}/a").body["spec"] == {"free": {"count": 7}}
+
+
+@pytest.mark.parametrize("replicas", [-1, "two"])
+def test_replicas_are_a_number_from_zero(api: Caller, replicas: object) -> None:
+    answer = api.patch(f"{WIDGETS}/a/scale", {"spec": {"replicas": replicas}})
+    assert (answer.status, answer.causes) == (422, {("spec.replicas", "FieldValueInvalid")})
+
+
+def test_what_was_never_set_counts_as_none(api: Caller) -> None:
+    api.make(WIDGETS, widget("b"))
+    assert api.get(f"{WIDGETS}/b/scale").body["status"] == {"replicas": 0}
