@@ -7,9 +7,17 @@ resources have theirs in their schema.
 from collections.abc import Callable, Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import definitions
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.rules import coordination, data, nodes, pod_updates, pods, policies, workloads
+from gpuyard_cluster.apiserver.rules import (
+    coordination,
+    data,
+    definitions,
+    nodes,
+    pod_updates,
+    pods,
+    policies,
+    workloads,
+)
 
 Rule = Callable[[JSON], Iterator[Cause] | list[Cause]]
 ChangeRule = Callable[[JSON, JSON], Iterator[Cause] | list[Cause]]
@@ -47,7 +55,7 @@ def _same(_old: JSON, _new: JSON) -> Iterator[Cause]:
 
 _CREATE: dict[str, Rule] = {
     "ConfigMap": data.data_faults,
-    "CustomResourceDefinition": definitions.validate,
+    "CustomResourceDefinition": definitions.definition_faults,
     "DaemonSet": workloads.workload_faults,
     "Deployment": workloads.workload_faults,
     "Event": coordination.event_faults,
@@ -67,7 +75,7 @@ _CREATE: dict[str, Rule] = {
 }
 _UPDATE: dict[str, ChangeRule] = {
     "ConfigMap": data.update_faults,
-    "CustomResourceDefinition": definitions.validate_update,
+    "CustomResourceDefinition": definitions.update_faults,
     "DaemonSet": workloads.selector_update_faults,
     "Deployment": workloads.selector_update_faults,
     "Event": _same,

@@ -1,8 +1,6 @@
 import copy
 from typing import Any
 
-import pytest
-
 from gpuyard_cluster.apiserver import definitions
 from gpuyard_cluster.apiserver.defaults import apply_defaults
 from gpuyard_cluster.apiserver.resources import Column
@@ -37,50 +35,6 @@ def definition(*versions: dict[str, Any], name: str = "widgets.example.com", **s
     return body
 
 
-UNTYPED = {"type": "object", "properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}
-RULED = {**FREE, "x-kubernetes-validations": [{"rule": "self.frob()"}]}
-
-
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        (definition(name="gadgets.example.com"), "metadata.name"),
-        (definition(version("v1"), version("v2")), "spec.versions"),
-        (definition(version("v1"), version("v1", storage=False)), "spec.versions"),
-        (definition(version("V 1")), "spec.versions[0].name"),
-        (definition(version(schema=UNTYPED)), "spec.validation.openAPIV3Schema.properties[spec].type"),
-        (
-            definition(version(schema=UNTYPED), version("v2", storage=False)),
-            "spec.versions[0].schema.openAPIV3Schema.properties[spec].type",
-        ),
-        (
-            definition({"name": "v1", "served": True, "storage": True}),
-            "spec.versions[0].schema.openAPIV3Schema",
-        ),
-        (
-            definition(version(schema=RULED)),
-            "spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule",
-        ),
-        (definition(scope="Galactic"), "spec.scope"),
-        (definition(group="nodots"), "spec.group"),
-        (definition(names={"kind": "Widget"}), "spec.names.plural"),
-        (definition(names={"kind": "Widget", "plural": "a b"}), "spec.names.plural"),
-        (definition(names={"kind": "W", "plural": "w", "listKind": "W"}), "spec.names.listKind"),
-        (definition(conversion={"strategy": "Webhook"}), "spec.conversion.strategy"),
-        (
-            definition(version(additionalPrinterColumns=[{"name": "x", "type": "odd", "jsonPath": "x"}])),
-            "spec.versions[0].additionalPrinterColumns[0].jsonPath",
-        ),
-        (
-            definition(version(subresources={"scale": {"specReplicasPath": ".status.x"}})),
-            "spec.versions[0].subresources.scale.specReplicasPath",
-        ),
-    ],
-)
-def test_an_invalid_definition_is_told_by_field(body: dict[str, Any], field: str) -> None:
-    assert field in {cause.field for cause in definitions.validate(body)}
-
-
 def test_a_definition_adds_one_resource_for_each_served_version() -> None:
     columns = [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]
     scale = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}
@@ -89,7 +43,6 @@ def test_a_definition_adds_one_resource_for_each_served_version() -> None:
         version("v2", storage=False),
         version("v0", storage=False, served=False),
     )
-    assert not definitions.validate(body)
     first, second = definitions.resources_of(body)
     assert (first.api_version, first.qualified, first.list_kind) == (
         "example.com/v1",
@@ -122,12 +75,3 @@ def test_a_definition_is_established_once() -> None:
     assert (status["storedVersions"], status["acceptedNames"]["listKind"]) == (["v1"], "WidgetList")
     definitions.establish(body, "2027-01-02T03:04:05Z")
     assert body["status"] == status
-
-
-def test_identity_stays() -> None:
-    old = definition()
-    new = definition(names={"plural": "widgets", "kind": "Gadget"}, scope="Cluster")
-    assert [cause.field for cause in definitions.validate_update(old, new)] == [
-        "spec.scope",
-        "spec.names.kind",
-    ]

@@ -11,6 +11,7 @@ from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.names import qualified_fault
 from gpuyard_cluster.apiserver.priorities import SYSTEM_CLASSES
 from gpuyard_cluster.apiserver.rules.containers import one_of
+from gpuyard_cluster.apiserver.rules.selectors import selector_faults
 
 _HIGHEST_USER_PRIORITY = 1_000_000_000
 _SYSTEM_PREFIX = "system-"
@@ -55,6 +56,7 @@ def budget_faults(budget: JSON) -> Iterator[Cause]:
     spec = budget.get("spec", {})
     if "minAvailable" in spec and "maxUnavailable" in spec:
         yield causes.invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set")
+    yield from selector_faults(spec.get("selector", {}), "spec.selector")
     for field in ("minAvailable", "maxUnavailable"):
         yield from _count_or_percentage(spec.get(field, 0), f"spec.{field}")
 

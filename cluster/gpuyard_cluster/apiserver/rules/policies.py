@@ -12,6 +12,7 @@ from gpuyard_cluster.apiserver.apply_configuration import compile_literal
 from gpuyard_cluster.apiserver.cel import Failure, compile_text
 from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.policy_matching import VARIABLES
+from gpuyard_cluster.apiserver.rules.selectors import selector_faults
 
 
 def policy_faults(policy: JSON) -> list[Cause]:
@@ -26,6 +27,7 @@ def binding_faults(binding: JSON) -> list[Cause]:
     """Every fault of a binding of either kind."""
     spec = binding.get("spec", {})
     found = [] if spec.get("policyName") else [causes.required("spec.policyName")]
+    found += _selector_faults(spec.get("matchResources", {}), "spec.matchResources")
     if "paramRef" in spec:
         found.append(causes.forbidden("spec.paramRef", "the embedded API server has no policy parameters"))
     if binding.get("kind") == "ValidatingAdmissionPolicyBinding" and not spec.get("validationActions"):
@@ -34,6 +36,7 @@ def binding_faults(binding: JSON) -> list[Cause]:
 
 
 def _common_faults(spec: JSON) -> Iterator[Cause]:
+    yield from _selector_faults(spec.get("matchConstraints", {}), "spec.matchConstraints")
     if not spec.get("matchConstraints", {}).get("resourceRules"):
         yield causes.required("spec.matchConstraints.resourceRules")
     if "paramKind" in spec:
@@ -43,6 +46,11 @@ def _common_faults(spec: JSON) -> Iterator[Cause]:
             if not part.get("name"):
                 yield causes.required(f"spec.{field}[{index}].name")
             yield from _expression_faults(part, "expression", f"spec.{field}[{index}]")
+
+
+def _selector_faults(constraints: JSON, path: str) -> Iterator[Cause]:
+    for field in ("namespaceSelector", "objectSelector"):
+        yield from selector_faults(constraints.get(field, {}), f"{path}.{field}")
 
 
 def _mutation_faults(spec: JSON) -> Iterator[Cause]:

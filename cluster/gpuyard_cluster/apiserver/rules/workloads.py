@@ -10,6 +10,7 @@ from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.names import label_faults
 from gpuyard_cluster.apiserver.rules.pods import spec_faults
+from gpuyard_cluster.apiserver.rules.selectors import selector_faults
 
 
 def workload_faults(workload: JSON) -> Iterator[Cause]:
@@ -19,6 +20,7 @@ def workload_faults(workload: JSON) -> Iterator[Cause]:
     wanted = selector.get("matchLabels", {})
     if not wanted and not selector.get("matchExpressions"):
         yield causes.required("spec.selector")
+    yield from selector_faults(selector, "spec.selector")
     labels = spec.get("template", {}).get("metadata", {}).get("labels", {})
     if not wanted.items() <= labels.items():
         detail = "`selector` does not match template `labels`"
