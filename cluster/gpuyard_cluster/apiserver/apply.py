@@ -67,9 +67,8 @@ def track(
     updater = Manager(manager, UPDATE, new["apiVersion"], subresource)
     before, others = _split(entries, updater)
     fields = fieldsets.union(fieldsets.difference(before.fields, change.removed), change.changed)
-    time = before.time if fields == before.fields else now
     left = managers.without(others, fieldsets.union(change.changed, change.removed))
-    return _with_managers(new, [*left, Entry(updater, fields, time)])
+    return _with_managers(new, [*left, Entry(updater, fields, now if change.changed else before.time)])
 
 
 def shape_of(obj: JSON, schema: JSON | None) -> Shape:

@@ -7,8 +7,6 @@ PATCH and for merge keys, `explain` for schemas by kind. They describe neither e
 import hashlib
 from collections.abc import Sequence
 
-import orjson
-
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver import kinds, type_schemas
 from gpuyard_cluster.apiserver.resources import Resource
@@ -46,8 +44,7 @@ def _index(resources: Sequence[Resource]) -> JSON:
 def _link(name: str, resources: Sequence[Resource]) -> str:
     """Where a document is; its hash changes whenever the document does, so clients may keep it for ever."""
     served = [resource for resource in resources if _name(resource) == name]
-    seed = orjson.dumps([[repr(resource), resource.document] for resource in served])
-    return f"{_ROOT}/{name}?hash={hashlib.sha256(seed).hexdigest()[:32].upper()}"
+    return f"{_ROOT}/{name}?hash={hashlib.sha256(repr(served).encode()).hexdigest()[:32].upper()}"
 
 
 def _described(resources: Sequence[Resource]) -> JSON:

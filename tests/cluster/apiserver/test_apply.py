@@ -92,6 +92,11 @@ def test_a_field_that_an_update_set_survives_an_applier_that_never_owned_it() ->
     assert applied(edited, config(), "one")["data"] == {"y": "2"}
 
 
+def test_dropping_all_labels_leaves_the_rest_of_the_metadata() -> None:
+    made = applied(None, config(labels={"l": "v"}, namespace="ns"), "one")
+    assert applied(made, config(namespace="ns"), "one")["metadata"] == {"name": "a", "namespace": "ns"}
+
+
 def test_lists_merge_by_key_with_one_owner_for_each_field() -> None:
     made = applied(None, deployment({"name": "main", "image": "app:1"}), "one")
     merged = applied(made, deployment({"name": "side", "image": "side:1"}), "two")
@@ -216,6 +221,14 @@ def test_a_create_records_its_manager_and_an_update_what_it_changes() -> None:
         edited, {key: value for key, value in edited.items() if key != "data"}, "editor", now=LATER
     )
     assert owners(emptied) == {}
+
+
+def test_an_entry_tells_when_its_manager_last_set_something() -> None:
+    made = track(None, config({"x": "1", "y": "1"}), "creator", now=NOW)
+    again = track(made, {**made, "data": {"x": "2", "y": "1"}}, "creator", now=LATER)
+    assert [entry["time"] for entry in again["metadata"]["managedFields"]] == [LATER]
+    fewer = track(made, {**made, "data": {"y": "1"}}, "creator", now=LATER)
+    assert [entry["time"] for entry in fewer["metadata"]["managedFields"]] == [NOW]
 
 
 def test_an_update_takes_a_field_from_its_applier() -> None:
