@@ -111,7 +111,7 @@ def _difference(old: Any, new: Any, shape: Shape) -> tuple[Fields, Fields]:
     removed = {name: _everything(*part) for name, part in before.items() if name not in after}
     for name, (value, part_shape) in after.items():
         if name not in before:
-            changed[name] = _added(value, part_shape, f"{name[2:]}" in shape.fields)
+            changed[name] = _added(value, part_shape, name[2:] in shape.fields)
         elif before[name][0] is not value and before[name][0] != value:
             _compare_part(name, before[name][0], value, part_shape, changed, removed)
     return changed, removed

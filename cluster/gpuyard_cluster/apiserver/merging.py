@@ -38,19 +38,17 @@ def _merge_lists(live: list[Any], config: list[Any], shape: Shape) -> list[Any]:
 def remove(value: Any, fields: Fields, shape: Shape) -> Any:
     """`value` without what lies at the leaves of `fields`."""
     if isinstance(value, dict):
-        return {key: _kept(part, f"f:{key}", fields, shape.child(key)) for key, part in value.items()
-                if fields.get(f"f:{key}") != {}}  # fmt: skip
-    if not isinstance(value, list):
-        return value
-    names = item_names(value, shape)
+        kept = {key: part for key, part in value.items() if fields.get(f"f:{key}") != {}}
+        return {key: _without(part, fields.get(f"f:{key}"), shape.child(key)) for key, part in kept.items()}
+    names = item_names(value, shape) if isinstance(value, list) else None
     if names is None:
         return value
     pairs = zip(names, value, strict=True)
-    return [_kept(item, name, fields, shape.items) for name, item in pairs if fields.get(name) != {}]
+    return [_without(item, fields.get(name), shape.items) for name, item in pairs if fields.get(name) != {}]
 
 
-def _kept(part: Any, name: str, fields: Fields, shape: Shape | None) -> Any:
-    return remove(part, fields[name], shape or SCALAR) if name in fields else part
+def _without(part: Any, fields: Fields | None, shape: Shape | None) -> Any:
+    return part if fields is None else remove(part, fields, shape or SCALAR)
 
 
 def faulty_list(config: Any, shape: Shape, path: str = "") -> str | None:

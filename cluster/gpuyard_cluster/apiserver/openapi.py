@@ -7,19 +7,15 @@ PATCH and for merge keys, `explain` for schemas by kind. They describe neither e
 import hashlib
 from collections.abc import Sequence
 
-from gpuyard.writes import JSON
+from gpuyard.writes import JSON, PatchType
 from gpuyard_cluster.apiserver import kinds, type_schemas
+from gpuyard_cluster.apiserver.patches import APPLY
 from gpuyard_cluster.apiserver.resources import Resource
 
 _ROOT = "/openapi/v3"
 _JSON = "application/json"
-_PATCHES = (
-    "application/apply-patch+yaml",
-    "application/json-patch+json",
-    "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
-)
-_ACTIONS = {"get": "get", "post": "post", "put": "put", "patch": "patch", "delete": "delete", "list": "list"}
+_CUSTOM_PATCHES = (APPLY, PatchType.JSON, PatchType.MERGE)
+_PATCHES = (*_CUSTOM_PATCHES, PatchType.STRATEGIC)
 
 
 def document(path: str, resources: Sequence[Resource]) -> JSON | None:
@@ -105,23 +101,34 @@ def _paths(resource: Resource) -> JSON:
 
 
 def _operations(resource: Resource, verbs: dict[str, str]) -> JSON:
-    return {method: _operation(resource, method) for method, verb in verbs.items() if verb in resource.verbs}
+    return {
+        method: _operation(resource, method, verb) for method, verb in verbs.items() if verb in resource.verbs
+    }
 
 
-def _operation(resource: Resource, method: str) -> JSON:
+def _operation(resource: Resource, method: str, verb: str) -> JSON:
     schema = {"schema": {"$ref": type_schemas.REFERENCE + _schema_name(resource)}}
     operation: JSON = {
-        "x-kubernetes-action": _ACTIONS[method],
+        "x-kubernetes-action": "list" if verb == "list" else method,
         "x-kubernetes-group-version-kind": _kind(resource),
         "responses": {"200": {"description": "OK", "content": {_JSON: schema}}},
     }
     if method in ("post", "put", "patch"):
         operation["parameters"] = [_parameter(name) for name in ("dryRun", "fieldManager", "fieldValidation")]
-        media = _PATCHES[: None if not resource.custom else -1] if method == "patch" else (_JSON,)
-        operation["requestBody"] = {"content": dict.fromkeys(media, schema), "required": True}
+        operation["requestBody"] = {
+            "content": dict.fromkeys(_media(resource, method), schema),
+            "required": True,
+        }
     if method == "patch":
         operation["parameters"].append(_parameter("force", "boolean"))
     return operation
+
+
+def _media(resource: Resource, method: str) -> tuple[str, ...]:
+    """The media types of a body."""
+    if method != "patch":
+        return (_JSON,)
+    return _CUSTOM_PATCHES if resource.custom else _PATCHES
 
 
 def _parameter(name: str, kind: str = "string") -> JSON:
