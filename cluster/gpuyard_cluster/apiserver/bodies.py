@@ -23,14 +23,29 @@ def read_object(request: Request, resource: Resource, options: WriteOptions) -> 
     return obj, settle(obj, resource, options, duplicates=body.duplicates)
 
 
-def read_options(request: Request) -> JSON:
-    """The body of a request that may have none, such as the DeleteOptions of a DELETE."""
+def read_kind(request: Request, api_version: str, kind: str) -> JSON:
+    """The body of a subresource or review: an object of this built-in kind, which is not stored."""
+    value = encoding.decode(request.body, request.content_type).value
+    if not isinstance(value, dict):
+        raise bad_request(f"the body must be a JSON object of kind {kind}")
+    given = (value.setdefault("apiVersion", api_version), value.setdefault("kind", kind))
+    if given != (api_version, kind):
+        raise bad_request(f"the body must be a {kind} of {api_version}, not a {given[1]} of {given[0]}")
+    kinds.decode(value)
+    value.setdefault("metadata", {})
+    return value
+
+
+def read_delete_options(request: Request) -> JSON:
+    """The DeleteOptions of a DELETE, which may have none."""
     if not request.body:
         return {}
     value = encoding.decode(request.body, request.content_type).value
-    if not isinstance(value, dict):
-        raise bad_request("the body must be a JSON object")
-    return value
+    # DeleteOptions is in every group, so the table of kinds has it only inside an Eviction.
+    around: JSON = {"kind": "Eviction", "apiVersion": "policy/v1", "deleteOptions": value}
+    kinds.decode(around)
+    options: JSON = around.get("deleteOptions", {})
+    return options
 
 
 def check_type(obj: JSON, resource: Resource) -> None:

@@ -123,7 +123,7 @@ def patch(backend: Backend, request: Request, target: Target) -> Response:
 
 def _delete(backend: Backend, request: Request, target: Target) -> Response:
     renders = rendering(backend, request, target)
-    deleted = deletion.delete(backend, target, delete_options(request, bodies.read_options(request)))
+    deleted = deletion.delete(backend, target, delete_options(request, bodies.read_delete_options(request)))
     if deleted.gone and target.resource.qualified not in _RETURNED_WHEN_GONE:
         return document(_success(target, deleted.stored), renders.form)
     return renders.response(deleted.stored)
@@ -131,7 +131,7 @@ def _delete(backend: Backend, request: Request, target: Target) -> Response:
 
 def _delete_collection(backend: Backend, request: Request, target: Target) -> Response:
     renders = rendering(backend, request, target)
-    options = delete_options(request, bodies.read_options(request))
+    options = delete_options(request, bodies.read_delete_options(request))
     page = listing.page(request, target, backend.store)
     return renders.listing(deletion.delete_collection(backend, target, page.items, options), page.metadata)
 

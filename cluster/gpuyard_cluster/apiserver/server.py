@@ -11,7 +11,7 @@ from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver import handlers, reviews
 from gpuyard_cluster.apiserver.accept import Form, negotiate
 from gpuyard_cluster.apiserver.backend import Backend
-from gpuyard_cluster.apiserver.bodies import read_options
+from gpuyard_cluster.apiserver.bodies import read_kind
 from gpuyard_cluster.apiserver.bootstrap import bootstrap
 from gpuyard_cluster.apiserver.builtin import BUILTIN
 from gpuyard_cluster.apiserver.custom import follow_definitions
@@ -100,7 +100,7 @@ class APIServer:
         if resource.verbs == ("create",) and request.method == "POST" and not target.name:
             if resource.qualified == "bindings":
                 return bind(self._backend, request, target)
-            answered = reviews.answer(resource, read_options(request))
+            answered = reviews.answer(resource, read_kind(request, resource.api_version, resource.kind))
             return document(answered, negotiate(request.headers.get("accept", "")), 201)
         return handlers.handle(self._backend, request, target)
 

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import binding, bodies, eviction, handlers, patching, podlogs, scaling, updates
+from gpuyard_cluster.apiserver import (
+    binding,
+    bodies,
+    eviction,
+    handlers,
+    kinds,
+    patching,
+    podlogs,
+    scaling,
+    updates,
+)
 from gpuyard_cluster.apiserver.accept import negotiate
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.delete_options import delete_options
@@ -49,8 +59,7 @@ class Subresources:
 
 def bind(backend: Backend, request: Request, target: Target) -> Response:
     """POST of a Binding, to the pod or to the namespace's bindings."""
-    body = bodies.read_options(request)
-    body.setdefault("metadata", {})
+    body = bodies.read_kind(request, "v1", "Binding")
     pods = backend.registry.find("", "v1", "pods")
     place = replace(target, resource=pods, name=target.name or str(body["metadata"].get("name", "")))
     binding.bind(backend, place, body, write_options(request))
@@ -58,9 +67,8 @@ def bind(backend: Backend, request: Request, target: Target) -> Response:
 
 
 def _evict(backend: Backend, request: Request, target: Target) -> Response:
-    body = bodies.read_options(request)
-    name = (body.get("metadata") or {}).get("name", target.name)
-    if name != target.name:
+    body = bodies.read_kind(request, "policy/v1", "Eviction")
+    if body["metadata"].get("name", target.name) != target.name:
         raise bad_request("name in URL does not match name in Eviction object")
     options = delete_options(request, body.get("deleteOptions") or {})
     eviction.evict(backend, target, options)
@@ -73,11 +81,19 @@ def _get_scale(backend: Backend, request: Request, target: Target) -> Response:
 
 
 def _put_scale(backend: Backend, request: Request, target: Target) -> Response:
-    return _write_scale(backend, request, target, lambda _current: bodies.read_options(request))
+    return _write_scale(
+        backend, request, target, lambda _current: bodies.read_kind(request, "autoscaling/v1", "Scale")
+    )
 
 
 def _patch_scale(backend: Backend, request: Request, target: Target) -> Response:
-    return _write_scale(backend, request, target, lambda current: patching.patched(request, current, "Scale"))
+    return _write_scale(backend, request, target, lambda current: _patched_scale(request, current))
+
+
+def _patched_scale(request: Request, current: JSON) -> JSON:
+    scale = patching.patched(request, current, "Scale")
+    kinds.decode(scale, patched=True)
+    return scale
 
 
 def _write_scale(

@@ -1,6 +1,18 @@
 import pytest
 
-from tests.cluster.apiserver.calling import CONFIGS, DEFINITIONS, WIDGETS, Caller, config, definition, widget
+from tests.cluster.apiserver.calling import (
+    CONFIGS,
+    DEFINITIONS,
+    DEPLOYMENTS,
+    PODS,
+    WIDGETS,
+    Caller,
+    config,
+    definition,
+    deployment,
+    pod,
+    widget,
+)
 
 UNKNOWN = b'{"metadata":{"name":"a"},"bogus":1,"data":{"x":"1","x":"2"}}'
 
@@ -62,3 +74,20 @@ def test_a_spec_and_a_status_are_shown_even_when_empty(api: Caller) -> None:
     node = api.make("/api/v1/nodes", {"metadata": {"name": "n"}})
     assert (node["spec"], node["status"]) == ({}, {})
     assert not {"spec", "status"} & set(api.make(CONFIGS, config("a")))
+
+
+@pytest.mark.parametrize("name", ["binding", "eviction", "scale"])
+@pytest.mark.parametrize(
+    "body", [b"[]", b'{"metadata": 1}', b'{"kind": "Other"}', b'{"metadata": {"name": {}}}']
+)
+def test_bodies_of_subresources_are_checked_too(api: Caller, name: str, body: bytes) -> None:
+    api.make(PODS, pod("a"))
+    api.make(DEPLOYMENTS, deployment("a"))
+    method, path = ("PUT", DEPLOYMENTS) if name == "scale" else ("POST", PODS)
+    assert api.call(method, f"{path}/a/{name}", body).status == 400
+
+
+@pytest.mark.parametrize("body", [b"[]", b'{"preconditions": "none"}', b'{"gracePeriodSeconds": "soon"}'])
+def test_options_of_a_deletion_are_checked_too(api: Caller, body: bytes) -> None:
+    api.make(CONFIGS, config("a"))
+    assert api.call("DELETE", f"{CONFIGS}/a", body).status == 400

@@ -1,0 +1,148 @@
+import asyncio
+import io
+import json
+import signal
+from collections.abc import Awaitable, Callable
+
+import aiohttp
+import orjson
+import pytest
+
+from gpuyard_cluster.apiserver import http
+from gpuyard_cluster.apiserver.http import serve
+from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
+from gpuyard_cluster.apiserver.watches import Watch
+from tests.cluster.apiserver.calling import CONFIGS, LEASES, Caller, config, lease
+
+Test = Callable[[Caller, aiohttp.ClientSession], Awaitable[None]]
+
+
+def served(test: Test) -> Caller:
+    """Run a test against a server that listens, and end both."""
+
+    async def run() -> Caller:
+        api = Caller()
+        listener = await serve(api.server)
+        try:
+            async with asyncio.timeout(20), aiohttp.ClientSession(listener.url) as session:
+                await test(api, session)
+        finally:
+            await listener.close()
+        return api
+
+    return asyncio.run(run())
+
+
+def test_requests_and_answers_pass_through() -> None:
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        body = {"metadata": {"name": "a", "labels": {"x y": ""}}, "bogus": 1}
+        async with session.post(CONFIGS, json=body, params={"fieldValidation": "Strict"}) as answer:
+            assert (answer.status, "bogus" in (await answer.json())["message"]) == (400, True)
+        async with session.post(CONFIGS, json=config("a")) as answer:
+            assert answer.status == 201
+        async with session.get(f"{CONFIGS}?labelSelector=x%21%3Dy&limit=5") as answer:
+            assert [item["metadata"]["name"] for item in (await answer.json())["items"]] == ["a"]
+        async with session.get("/nowhere") as answer:
+            assert (answer.status, await answer.text()) == (404, "404 page not found\n")
+
+    served(check)
+
+
+def test_large_answers_are_compressed_for_those_who_take_it() -> None:
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        api.make(CONFIGS, config("large", {"x": "y" * 300_000}))
+        for accepted, encoding in (("gzip", "gzip"), ("identity", None)):
+            async with session.get(f"{CONFIGS}/large", headers={"Accept-Encoding": accepted}) as answer:
+                assert answer.headers.get("Content-Encoding") == encoding
+                assert len((await answer.json())["data"]["x"]) == 300_000
+
+    served(check)
+
+
+def test_a_body_that_is_too_large_is_answered_not_kept() -> None:
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        async with session.post(CONFIGS, data=io.BytesIO(b"x" * (3 * MAX_BODY))) as answer:
+            assert (answer.status, (await answer.json())["reason"]) == (413, "RequestEntityTooLarge")
+
+    served(check)
+
+
+def test_a_watch_streams_lines_until_its_time_is_up() -> None:
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        query = {"watch": "1", "timeoutSeconds": "1", "allowWatchBookmarks": "true"}
+        async with session.get(LEASES, params=query) as answer:
+            api.make(LEASES, lease("a"))
+            api.delete(f"{LEASES}/a")
+            events = [json.loads(line) async for line in answer.content]
+        assert [event["type"] for event in events] == ["ADDED", "DELETED", "BOOKMARK"]
+        assert events[-1]["object"]["metadata"]["resourceVersion"] == str(api.server.revision)
+
+    served(check)
+
+
+def test_a_silent_watch_gets_bookmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "BOOKMARK_SECONDS", 0.01)
+
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        async with session.get(LEASES, params={"watch": "1", "allowWatchBookmarks": "1"}) as answer:
+            for _ in range(3):
+                assert orjson.loads(await answer.content.readline())["type"] == "BOOKMARK"
+
+    served(check)
+
+
+def test_the_server_stops_with_watches_open_and_tells_their_readers() -> None:
+    async def run() -> bytes:
+        api = Caller()
+        listener = await serve(api.server)
+        reading = {"watch": "1"}
+        async with (
+            aiohttp.ClientSession(listener.url) as session,
+            session.get(LEASES, params=reading) as answer,
+        ):
+            await listener.close()
+            return await answer.read()
+
+    assert asyncio.run(run()) == b""
+
+
+def test_a_reader_who_leaves_is_forgotten() -> None:
+    opened: list[Watch] = []
+
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        original = api.server.handle
+
+        def handle(request: Request) -> Response:
+            response = original(request)
+            if response.watch is not None:
+                opened.append(response.watch)
+            return response
+
+        api.server.handle = handle  # type: ignore[method-assign]
+        async with session.get(LEASES, params={"watch": "1"}):
+            assert not opened[0].closed
+        while not opened[0].closed:  # bounded by the timeout around the test
+            await asyncio.sleep(0.01)
+
+    served(check)
+
+
+def test_signals_are_left_alone() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        assert signal.getsignal(signal.SIGTERM) is before
+
+    served(check)
+
+
+def test_a_port_that_is_taken_is_an_error_at_once() -> None:
+    async def run() -> None:
+        listener = await serve(Caller().server)
+        try:
+            with pytest.raises(OSError, match="in use"):
+                await serve(Caller().server, port=int(listener.url.rpartition(":")[2]))
+        finally:
+            await listener.close()
+
+    asyncio.run(run())
