@@ -17,10 +17,11 @@ Key = tuple[str, str]
 
 @dataclass(eq=False, slots=True)
 class Ticket:
-    """One Bind call that may have to wait; `refusal` is set when it waits in vain."""
+    """One Bind call that may have to wait: `held` when it did, `refusal` is set when it waits in vain."""
 
     uid: str
     key: Key
+    held: bool = False
     refusal: str = ""
 
 

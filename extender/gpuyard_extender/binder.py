@@ -72,7 +72,9 @@ class Binder:
             )
             match answer:
                 case Held(until):
-                    self._tell(f"Bind {request.name} to {request.node}: held for its gang")
+                    if not ticket.held:
+                        self._tell(f"Bind {request.name} to {request.node}: held for its gang")
+                    ticket.held = True
                     await self._barriers.wait(ticket, until)
                 case Commit():
                     return await self._commit(request, answer, ticket)
@@ -85,7 +87,6 @@ class Binder:
         self._writing[uid] = written
         self._ledger.assume(commit.placement, Grade.SENT, self._runtime.now())
         self._barriers.leave(ticket)
-        self._barriers.stir(ticket.key)
         try:
             reply = await self._api.send(commit.write)
             answer = Bound() if reply.ok else await self._learn(request, commit, reply)
@@ -95,6 +96,10 @@ class Binder:
         if isinstance(answer, Bound):
             self._tell(f"Bind {request.name} to {request.node}: {_devices(commit.placement.allocation)}")
             self._confirm(commit)
+            self._barriers.stir(ticket.key)
+        else:
+            # Together they come again after the same back-off; one by one they would miss each other for long.
+            self._barriers.fail(ticket.key, "another member of the pod group could not be bound")
         return answer
 
     def _confirm(self, commit: Commit) -> None:

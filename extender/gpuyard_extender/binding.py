@@ -1,7 +1,10 @@
 """The verb Bind, decided: what to answer to kube-scheduler, from the newest state.
 
-Stands for the binding cycle (Permit, PreBind, Bind). Laws: it binds only what its own Filter would pass now; asked
-twice about one pod it gives one answer; of a gang nobody is bound before `needed` members are bound or stand here.
+Stands for the binding cycle (Permit, PreBind, Bind). Laws:
+- it binds only what its own Filter would pass now;
+- asked twice about one pod it gives one answer;
+- of a gang nobody is bound before `needed` members are bound or stand here;
+- then one goes ahead: if its Binding is refused, nobody was bound.
 """
 
 from collections.abc import Collection
@@ -85,7 +88,7 @@ def decide(request: BindRequest, ledger: Ledger, gate: Gate, now: float) -> Answ
     if (
         seated is not None
         and feasibility.needs_seat(pod)
-        and not complete(seated[0], ledger, {pod.uid, *gate.held})
+        and not _may_go(pod.uid, seated[0], ledger, {pod.uid, *gate.held})
     ):
         return Held(gate.until) if now < gate.until else Refused(Reason.GANG_WAITING.text)
     return Commit(binding(request, verdict), verdict)
@@ -122,3 +125,13 @@ def _judge(pod: Pod, name: str, seat: Seat | None, ledger: Ledger, now: float) -
 def complete(reservation: Reservation, ledger: Ledger, held: Collection[str]) -> bool:
     """Whether enough of a gang would be bound with those who are `held` at the barrier (UIDs)."""
     return len(ledger.arrived(reservation).union(held)) >= reservation.needed
+
+
+def _may_go(uid: str, reservation: Reservation, ledger: Ledger, held: Collection[str]) -> bool:
+    """Whether this member of a gang goes through now: the first seat of those here, and all others after it."""
+    if not complete(reservation, ledger, held):
+        return False
+    if reservation.needed <= 1 or ledger.bound(reservation):
+        return True
+    first = next(seat.uid for seat in reservation.seats if seat.uid in held)
+    return uid == first and not ledger.arrived(reservation)

@@ -115,7 +115,11 @@ class Ledger:
 
     def arrived(self, reservation: Reservation) -> set[str]:
         """UIDs of the seated pods that are bound, as far as is known, or just being bound."""
-        return {seat.uid for seat in reservation.seats if self._arrived(seat.uid)}
+        return {seat.uid for seat in reservation.seats if self._grade(seat.uid) in (Grade.BOUND, Grade.SENT)}
+
+    def bound(self, reservation: Reservation) -> set[str]:
+        """UIDs of the seated pods that are bound for sure."""
+        return {seat.uid for seat in reservation.seats if self._grade(seat.uid) is Grade.BOUND}
 
     def next_expiry(self) -> float | None:
         """When something may expire; None when nothing can."""
@@ -177,8 +181,8 @@ class Ledger:
             return claims.of_placement(assumption.placement)
         return claims.of_seat(seated[1], pod) if seated else None
 
-    def _arrived(self, uid: str) -> bool:
+    def _grade(self, uid: str) -> Grade | None:
         pod, assumption = self.pods.get(uid), self._assumptions.get(uid)
         if pod is not None and pod.node:
-            return not pod.terminating and pod.phase != "Failed"
-        return assumption is not None and assumption.grade is not Grade.TENTATIVE
+            return None if pod.terminating or pod.phase == "Failed" else Grade.BOUND
+        return assumption.grade if assumption is not None else None

@@ -118,6 +118,7 @@ class PodServer:
         self.pods: dict[str, JSON] = {}
         self.bindings: list[str] = []
         self.failures: list[int] = []
+        """The statuses of the next writes; 0: as it comes."""
         """The statuses of the next writes that fail, before they do anything."""
         self.woken: list[str] = []
         self.lost_answers = 0
@@ -131,8 +132,8 @@ class PodServer:
 
     async def send(self, write: Write) -> Reply:
         await self.clock.sleep_until(self.clock.now() + self.slow)
-        if self.failures:
-            return Reply(self.failures.pop(0), {"message": "injected"})
+        if self.failures and (status := self.failures.pop(0)):
+            return Reply(status, {"message": "injected"})
         body: Any = write.body
         if write.method == "PATCH":
             self.woken.append(write.path.rsplit("/", 1)[1])

@@ -90,14 +90,34 @@ def test_a_gang_that_loses_its_reservation_waits_no_more() -> None:
     assert answers == [Reason.RESERVATION_MISSING.text]
 
 
-def test_a_member_whose_binding_failed_joins_the_bound_ones_later() -> None:
-    stage, pods = gang()
-    stage.server.failures = [500]
+def test_a_gang_whose_first_binding_fails_is_refused_as_a_whole_and_comes_again_together() -> None:
+    stage, pods = gang(3, 3)
+    stage.server.failures = [403]
     answers = [stage.bind(pod, f"node-{i}") for i, pod in enumerate(pods)]
     stage.settle()
-    late = answers.index(["injected"])
-    assert stage.bound(pods[late], f"node-{late}") == ""
-    stage.wait(4)
+    assert answers == [["injected"], *[["another member of the pod group could not be bound"]] * 2]
+    assert stage.server.bindings == []
+    again = [stage.bind(pod, f"node-{i}") for i, pod in enumerate(pods)]
+    stage.settle()
+    assert again == [[""]] * 3
+    assert sorted(stage.server.bindings) == ["m0", "m1", "m2"]
+
+
+def test_the_first_seat_goes_ahead_whoever_came_last() -> None:
+    stage, pods = gang(3, 3)
+    for i in (2, 0, 1):
+        stage.bind(pods[i], f"node-{i}")
+    stage.settle()
+    assert stage.server.bindings[0] == "m0"
+
+
+def test_a_member_whose_binding_failed_joins_the_bound_ones_later() -> None:
+    stage, pods = gang()
+    stage.server.failures = [0, 500]
+    answers = [stage.bind(pod, f"node-{i}") for i, pod in enumerate(pods)]
+    stage.settle()
+    assert answers == [[""], ["injected"]]
+    assert stage.bound(pods[1], "node-1") == ""
     assert sorted(stage.server.bindings) == ["m0", "m1"]
 
 

@@ -11,33 +11,58 @@ from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as device
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as podresources
 from gpuyard_device_plugin.service import AllocationRefusedError, DevicePlugin, PodResourcesError
 from gpuyard_extender.service import Extender
-from gpuyard_kube.runtime import Runtime
+from gpuyard_kube.runtime import Runtime, Signal
+
+HTTP_TIMEOUT_SECONDS = 5.0
+"""How long the scheduler waits for the extender."""
 
 
 class DirectExtender:
-    """The extender, to the scheduler and to the operator. `extender` is the one that lives now, if any does."""
+    """The extender, to the scheduler and to the operator."""
 
-    def __init__(self) -> None:
-        self.extender: Extender | None = None
+    def __init__(self, clock: Runtime) -> None:
+        self._clock = clock
+        self._extender: Extender | None = None
+        self._runtime = clock
+        self._calls: set[Signal] = set()
+
+    @property
+    def living(self) -> Extender:
+        """The extender that lives now. ExtenderError when none does."""
+        if self._extender is None:
+            raise ExtenderError("dial tcp: connection refused")
+        return self._extender
+
+    def lives(self, extender: Extender, runtime: Runtime) -> None:
+        """From now on this one answers, and its work is done on `runtime`; calls of the one before break off."""
+        self._extender, self._runtime = extender, runtime
+        for call in self._calls:
+            call.fire()
 
     async def filter(self, args: JSON) -> JSON:
-        return self._living().filter(args)
+        return self.living.filter(args)
 
     async def prioritize(self, args: JSON) -> list[Any]:
-        return self._living().prioritize(args)
+        return self.living.prioritize(args)
 
     async def bind(self, args: JSON) -> JSON:
-        return await self._living().bind(args)
+        """Bind is the verb that waits, so that its extender can die, or stay silent, in the middle."""
+        extender, answers, done = self.living, list[JSON](), self._clock.signal()
+
+        async def work() -> None:
+            answers.append(await extender.bind(args))
+            done.fire()
+
+        self._runtime.spawn(work(), "extender bind")
+        self._calls.add(done)
+        in_time = await done.wait(self._clock.now() + HTTP_TIMEOUT_SECONDS)
+        self._calls.discard(done)
+        if not answers:
+            raise ExtenderError("EOF" if in_time else "context deadline exceeded")
+        return answers[0]
 
     async def plan(self, request: PlanRequest) -> PlanAnswer:
-        if self.extender is None:
-            return Unready("the extender does not run")
-        return self.extender.plan(request)
-
-    def _living(self) -> Extender:
-        if self.extender is None:
-            raise ExtenderError("dial tcp: connection refused")
-        return self.extender
+        return self._extender.plan(request) if self._extender else Unready("the extender does not run")
 
 
 class DirectPodResources:

@@ -10,7 +10,9 @@ from gpuyard_cluster.wiring.parts import Options
 from gpuyard_operator.main import Settings, run
 
 log = logging.getLogger("gpuyard.operator")
-logging.getLogger("kopf").setLevel(logging.ERROR)  # it warns that a thread gets no signals: that is as it should be
+logging.getLogger("kopf").setLevel(
+    logging.ERROR
+)  # it warns that a thread gets no signals: that is as it should be
 
 
 class OperatorThread:

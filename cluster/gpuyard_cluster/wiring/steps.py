@@ -88,7 +88,7 @@ class StepsYard:
         self._disks = {node.name: Disk() for node in nodes}
         self._pod_resources = {node.name: DirectPodResources() for node in nodes}
         self._links: dict[str, Scope] = {}
-        self._extender = DirectExtender()
+        self._extender = DirectExtender(self.clock)
         self.clock.complete(manifests.install(self.api))
         for name in self._makers():
             self.restart(name)
@@ -136,8 +136,7 @@ class StepsYard:
 
     def explain(self, namespace: str, pod: str) -> JSON | None:
         """The extender's explanation why a pod waits."""
-        assert self._extender.extender is not None
-        return self._extender.extender.explain(namespace, pod)
+        return self._extender.living.explain(namespace, pod)
 
     def plugin(self, node: str) -> DevicePlugin:
         """The device plugin of a node, to injure its GPUs."""
@@ -181,7 +180,7 @@ class StepsYard:
         """Tell the others about a part that has just started."""
         kind, _, node = name.partition(" ")
         if kind == "extender":
-            self._extender.extender = service
+            self._extender.lives(service, self.parts[name].scope)
         if hasattr(service, "start"):
             service.start()
         if kind == "kubelet":
