@@ -159,7 +159,7 @@ EVENTS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(EVENTS, min_size=5, max_size=30))
 def test_no_device_has_two_owners_and_nothing_leaks(events: list[tuple[Any, ...]]) -> None:
     world = World()

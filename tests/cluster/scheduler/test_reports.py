@@ -1,0 +1,58 @@
+from typing import Any
+
+from gpuyard.writes import JSON
+from gpuyard_cluster.scheduler import reports
+from gpuyard_cluster.scheduler.pods import PodInfo
+from tests.cluster.small_api import pod
+
+NOW = 1_700_000_000.0
+
+
+def info(condition: JSON | None = None, nominated: str = "") -> PodInfo:
+    made = pod("p")
+    made["metadata"]["uid"] = "uid"
+    made["status"] |= {"conditions": [condition] if condition else [], "nominatedNodeName": nominated}
+    return PodInfo.of(made)
+
+
+def written(found: PodInfo, message: str = "no") -> Any:
+    write = reports.condition(found, "Unschedulable", message, NOW)
+    assert write is not None
+    assert isinstance(write.body, dict)
+    assert write.body["metadata"] == {"uid": "uid"}
+    return write.body["status"]
+
+
+def test_a_condition_is_written_once() -> None:
+    (condition,) = written(info())["conditions"]
+    assert condition["lastTransitionTime"] == "2023-11-14T22:13:20Z"
+    assert reports.condition(info(condition), "Unschedulable", "no", NOW + 60) is None
+
+
+def test_another_text_is_written_and_the_time_of_the_change_to_false_stays() -> None:
+    (condition,) = written(info())["conditions"]
+    condition["lastTransitionTime"] = "2020-01-01T00:00:00Z"
+    (changed,) = written(info(condition), "still not")["conditions"]
+    assert (changed["message"], changed["lastTransitionTime"]) == ("still not", "2020-01-01T00:00:00Z")
+
+
+def test_a_nomination_ends_even_where_the_text_stays() -> None:
+    (condition,) = written(info())["conditions"]
+    assert written(info(condition, "node-1"))["nominatedNodeName"] is None
+
+
+def test_a_binding_and_its_event_name_the_pod_by_uid() -> None:
+    binding = reports.binding(info(), "node-1")
+    assert binding.path == "/api/v1/namespaces/default/pods/p/binding"
+    assert isinstance(binding.body, dict)
+    assert (binding.body["metadata"]["uid"], binding.body["target"]["name"]) == ("uid", "node-1")
+    event = reports.scheduled_event(info(), "node-1", NOW).body
+    assert isinstance(event, dict)
+    assert (event["reason"], event["message"]) == ("Scheduled", "Successfully assigned default/p to node-1")
+    assert event["involvedObject"]["uid"] == "uid"
+
+
+def test_an_event_is_never_too_long_for_the_api_server() -> None:
+    event = reports.failed_event(info(), "x" * 5000, NOW).body
+    assert isinstance(event, dict)
+    assert (event["type"], len(event["message"])) == ("Warning", 1024)
