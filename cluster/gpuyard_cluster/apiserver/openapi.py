@@ -14,8 +14,8 @@ from gpuyard_cluster.apiserver.resources import Resource
 
 _ROOT = "/openapi/v3"
 _JSON = "application/json"
-_CUSTOM_PATCHES = (APPLY, PatchType.JSON, PatchType.MERGE)
-_PATCHES = (*_CUSTOM_PATCHES, PatchType.STRATEGIC)
+_CUSTOM_PATCHES = (APPLY, PatchType.JSON.value, PatchType.MERGE.value)
+_PATCHES = (*_CUSTOM_PATCHES, PatchType.STRATEGIC.value)
 
 
 def document(path: str, resources: Sequence[Resource]) -> JSON | None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from gpuyard_cluster.apiserver.builtin import BUILTIN
@@ -20,7 +21,8 @@ def widgets(size: str = "integer") -> Resource:
 def described(path: str) -> dict[str, Any]:
     found = document(path, [*BUILTIN, widgets()])
     assert found is not None
-    return found
+    encoded: dict[str, Any] = orjson.loads(orjson.dumps(found))
+    return encoded
 
 
 def schema_of(body: dict[str, Any], kind: dict[str, str]) -> dict[str, Any]:
