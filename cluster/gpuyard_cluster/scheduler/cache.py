@@ -110,11 +110,14 @@ class ClusterCache:
         ]
 
     def _met(self, name: str, pod: PodInfo) -> Amounts:
-        used = Counter(self._used.get(name, {}))
-        for other in self._nominated.get(name, {}).values():
+        used, promised = self._used.get(name, Counter()), self._nominated.get(name)
+        if not promised:
+            return used  # not copied: this is asked for every node and pod
+        met = Counter(used)
+        for other in promised.values():
             if other.uid != pod.uid and other.priority >= pod.priority:
-                used.update(other.fit.requests)
-        return used
+                met.update(other.fit.requests)
+        return met
 
     def _book(self, pod: PodInfo, node: str, *, assumed: bool) -> None:
         self.release(pod.uid)

@@ -53,16 +53,3 @@ class CountingPlugin:
         self.allocated.append(ids)
         envs = {"VISIBLE": ",".join(sorted(ids))}
         return AllocateResponse(container_responses=[ContainerAllocateResponse(envs=envs)])
-
-
-class DictDisk:
-    """A disk in memory."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-
-    def read(self, name: str) -> bytes | None:
-        return self.files.get(name)
-
-    def write(self, name: str, content: bytes) -> None:
-        self.files[name] = content

@@ -15,7 +15,7 @@ from gpuyard_cluster.kubelet.checkpoint import (
     write_devices,
 )
 from gpuyard_cluster.kubelet.device_manager import Devices, Holding
-from tests.cluster.kubelet.counting_plugin import DictDisk
+from gpuyard_cluster.kubelet.disks import MemoryDisk
 
 _TEXT = st.text(max_size=5)
 _ENVS = st.dictionaries(_TEXT, _TEXT, max_size=2)
@@ -29,7 +29,7 @@ _HOLDINGS = st.builds(Holding, _TEXT, _TEXT, _TEXT, st.lists(_TEXT, max_size=3).
 def test_holdings_and_names_of_resources_survive_and_lists_do_not(
     holdings: list[Holding], lists: dict[str, dict[str, bool]]
 ) -> None:
-    disk = DictDisk()
+    disk = MemoryDisk()
     write_devices(disk, Devices(lists, frozenset(lists), tuple(holdings)))
     assert read_devices(disk) == Devices({name: {} for name in lists}, frozenset(), tuple(holdings))
 
@@ -39,18 +39,18 @@ def test_holdings_and_names_of_resources_survive_and_lists_do_not(
     st.dictionaries(_TEXT, st.builds(Started, st.floats(0, 2e9), st.dictionaries(_TEXT, _ENVS)), max_size=3)
 )
 def test_running_containers_survive(started: dict[str, Started]) -> None:
-    disk = DictDisk()
+    disk = MemoryDisk()
     write_containers(disk, started)
     assert read_containers(disk) == started
 
 
 def test_an_empty_disk_is_a_new_node() -> None:
-    assert read_devices(DictDisk()) == Devices({}, frozenset(), ())
-    assert read_containers(DictDisk()) == {}
+    assert read_devices(MemoryDisk()) == Devices({}, frozenset(), ())
+    assert read_containers(MemoryDisk()) == {}
 
 
 def test_the_file_has_the_layout_of_the_kubelets() -> None:
-    disk = DictDisk()
+    disk = MemoryDisk()
     write_devices(disk, Devices({"r": {"d": True}}, frozenset({"r"}), (Holding("u", "c", "r", ("d",), {}),)))
     document = json.loads(disk.files[DEVICES_FILE])
     assert set(document) == {"Data", "Checksum"}
@@ -60,7 +60,7 @@ def test_the_file_has_the_layout_of_the_kubelets() -> None:
 
 
 def test_a_flipped_bit_is_noticed() -> None:
-    disk = DictDisk()
+    disk = MemoryDisk()
     write_devices(disk, Devices({"r": {}}, frozenset(), (Holding("u", "c", "r", ("d1",), {}),)))
     disk.files[DEVICES_FILE] = disk.files[DEVICES_FILE].replace(b"d1", b"d2")
     with pytest.raises(UnusableCheckpointError, match=f"{DEVICES_FILE}: checksum"):
@@ -68,7 +68,7 @@ def test_a_flipped_bit_is_noticed() -> None:
 
 
 def test_a_list_of_containers_in_another_form_is_refused() -> None:
-    disk = DictDisk()
+    disk = MemoryDisk()
     disk.files[CONTAINERS_FILE] = b"no JSON"
     with pytest.raises(UnusableCheckpointError, match=CONTAINERS_FILE):
         read_containers(disk)

@@ -16,10 +16,11 @@ from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
+from gpuyard_cluster.kubelet.disks import MemoryDisk
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.scheduler.service import Scheduler
-from tests.cluster.kubelet.counting_plugin import CountingPlugin, DictDisk, listed
+from tests.cluster.kubelet.counting_plugin import CountingPlugin, listed
 from tests.cluster.small_api import pod, settle
 
 CHIP = "example.com/chip"
@@ -36,7 +37,7 @@ class World:
         self.server.faults.append(self._fault)
         self.failing = 0
         self.api = DirectApi(self.server)
-        self.disks = {name: DictDisk() for name in NODES}
+        self.disks = {name: MemoryDisk() for name in NODES}
         self.sick: set[str] = set()
         self.gone: set[str] = set()
         self.parts: dict[str, tuple[Any, Feed]] = {}

@@ -8,10 +8,11 @@ from gpuyard.narration import Beat
 from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.kubelet.allocation import PluginError
+from gpuyard_cluster.kubelet.disks import MemoryDisk
 from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.service import Kubelet
-from tests.cluster.kubelet.counting_plugin import CountingPlugin, DictDisk, listed
+from tests.cluster.kubelet.counting_plugin import CountingPlugin, listed
 from tests.cluster.small_api import SmallApi, pod, settle
 
 GPU = "nvidia.com/gpu"
@@ -24,7 +25,7 @@ class World:
     def __init__(self, *, plugin: bool = True, prefers: bool = False) -> None:
         self.steps = Steps()
         self.api = SmallApi(self.steps)
-        self.disk = DictDisk()
+        self.disk = MemoryDisk()
         self.beats: list[Beat] = []
         self.plugin = CountingPlugin(
             self.steps,
@@ -147,7 +148,7 @@ def test_free_ids_are_handed_out_in_no_particular_order() -> None:
     for seed in range(8):
         world = World(plugin=False)
         world.kubelet.stop()
-        world.kubelet = Kubelet(MACHINE, world.api, world.steps, DictDisk(), seed=seed)
+        world.kubelet = Kubelet(MACHINE, world.api, world.steps, MemoryDisk(), seed=seed)
         world.kubelet.start()
         world.api.attach(world.kubelet)
         world.register()

@@ -11,6 +11,7 @@ import grpc
 import pytest
 
 from gpuyard.writes import JSON, Reply, Write
+from gpuyard_cluster.kubelet.disks import MemoryDisk
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.kubelet.sockets import KubeletSockets
@@ -19,7 +20,7 @@ from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2_grpc as g
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as resources_wire
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2_grpc as grpc_resources
 from gpuyard_kube.runtime import AsyncioRuntime
-from tests.cluster.kubelet.counting_plugin import DictDisk, listed
+from tests.cluster.kubelet.counting_plugin import listed
 from tests.cluster.small_api import node, pod
 
 GPU = "nvidia.com/gpu"
@@ -109,7 +110,7 @@ class Station:
             Machine(name, {}, {"cpu": "8", "memory": "32Gi", "pods": "110"}),
             self.api,
             self.runtime,
-            DictDisk(),
+            MemoryDisk(),
             seed=1,
             narrate=lambda beat: self.beats.put_nowait(beat.text),
         )
