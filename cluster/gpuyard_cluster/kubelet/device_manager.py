@@ -29,7 +29,8 @@ class Holding:
     envs: Mapping[str, str]
 
     def __str__(self) -> str:
-        return f"{self.container} holds {self.resource} {', '.join(sorted(self.ids))}"
+        seen = " ".join(f"{name}={value}" for name, value in sorted(self.envs.items()))
+        return f"{self.container} holds {len(self.ids)} {self.resource} and sees {seen or 'no more than without'}"
 
 
 @dataclass(frozen=True, slots=True)

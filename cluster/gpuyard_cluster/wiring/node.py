@@ -8,6 +8,7 @@ from typing import Self
 from gpuyard.yard import YardNode
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.kubelet.disks import FolderDisk
 from gpuyard_cluster.kubelet.sockets import KubeletSockets
 from gpuyard_cluster.wiring import parts
 from gpuyard_cluster.wiring.feeding import on_loop
@@ -20,25 +21,6 @@ from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
 
 
-class FileDisk:
-    """A node's disk: files in a folder, each replaced as a whole."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-
-    def read(self, name: str) -> bytes | None:
-        try:
-            return (self._folder / name).read_bytes()
-        except FileNotFoundError:
-            return None
-
-    def write(self, name: str, content: bytes) -> None:
-        temporary = self._folder / f".{name}"
-        temporary.write_bytes(content)
-        temporary.rename(self._folder / name)
-
-
 class EmbeddedNode:
     """Runs within an `async with` block. `folder` must be short: unix sockets lie in it."""
 
@@ -48,7 +30,7 @@ class EmbeddedNode:
         self._server, self._api = server, api
         self._runtime = AsyncioRuntime()
         self.kubelet = parts.kubelet(
-            node, DirectApi(server, "kubelet"), self._runtime, FileDisk(folder / "disk"), options
+            node, DirectApi(server, "kubelet"), self._runtime, FolderDisk(folder / "disk"), options
         )
         self._sockets = KubeletSockets(self.kubelet, folder)
         pod_resources = KubeletPodResources(self._sockets.pod_resources_socket)

@@ -13,6 +13,7 @@ from gpuyard.yard import YardNode
 from gpuyard_cluster.apiserver.direct import DirectApi, Feed, feed
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Death, Steps
+from gpuyard_cluster.kubelet.disks import MemoryDisk
 from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.scopes import Scope
@@ -27,19 +28,6 @@ from gpuyard_operator.service import Operator
 
 Watcher = Callable[[str, Write], None]
 """Told (part, write) after each write of a part."""
-
-
-class Disk:
-    """A node's disk, in memory."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, bytes] = {}
-
-    def read(self, name: str) -> bytes | None:
-        return self._files.get(name)
-
-    def write(self, name: str, content: bytes) -> None:
-        self._files[name] = content
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +73,7 @@ class StepsYard:
         """Called after each write of a part, with the part's name."""
         self._options = options
         self._nodes = {node.name: node for node in nodes}
-        self._disks = {node.name: Disk() for node in nodes}
+        self._disks = {node.name: MemoryDisk() for node in nodes}
         self._pod_resources = {node.name: DirectPodResources() for node in nodes}
         self._links: dict[str, Scope] = {}
         self._extender = DirectExtender(self.clock)
