@@ -4,13 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuyard import requests, yard
+from gpuyard import mig, requests, vocabulary, yard
+from gpuyard.amounts import containers_of
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cli import scenario
 from gpuyard_cli.inputs import InvalidInputError, documents
 from gpuyard_cli.scenario import Scenario, Step
+from gpuyard_device_plugin import config, node_inventory
+
+_PLAIN_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +49,20 @@ def load(folder: Path) -> Example:
 def load_yard(path: Path) -> tuple[YardNode, ...]:
     """The nodes in a yard.yaml."""
     try:
-        return yard.parse(_only(path))
+        nodes = yard.parse(_only(path))
     except yard.InvalidYardError as fault:
         raise InvalidInputError(path, fault.field, fault.problem, fault.remedy) from fault
+    for number, node in enumerate(nodes):
+        _check_plugin(path, f"nodes[{number}].plugin", node)
+    return nodes
+
+
+def _check_plugin(path: Path, place: str, node: YardNode) -> None:
+    """The plugin's configuration must make sense, and for the node's GPUs."""
+    try:
+        node_inventory.build(node.gpus, config.parse(node.plugin_config))
+    except config.InvalidConfigError as fault:
+        raise InvalidInputError(path, f"{place}.{fault.field}", fault.problem, fault.remedy) from fault
 
 
 def _only(path: Path) -> object:
@@ -83,6 +98,21 @@ def _check_request(path: Path, pod: JSON) -> None:
         problem, _, remedy = request.detail.partition("; ")
         field, _, what = problem.partition(": ")
         raise InvalidInputError(path, f"Pod {pod['metadata']['name']}: {field}", what or problem, remedy)
+    for _, container in containers_of(pod):
+        _check_resources(path, f"Pod {pod['metadata']['name']}: container {container.get('name')}", container)
+
+
+def _check_resources(path: Path, place: str, container: JSON) -> None:
+    """A resource that no node of any yard offers is a slip of the pen: nothing would ever run."""
+    resources = container.get("resources") or {}
+    for part in ("limits", "requests"):
+        for name in resources.get(part) or ():
+            if name not in _PLAIN_RESOURCES and name not in mig.managed_resources():
+                known = ", ".join((*_PLAIN_RESOURCES, vocabulary.GPU, vocabulary.GPU_SHARED))
+                remedy = f"ask for {known} or {vocabulary.MIG_PREFIX}<profile>"
+                raise InvalidInputError(
+                    path, f"{place}: resources.{part}", f"unknown resource {name}", remedy
+                )
 
 
 def _check(example: Example, place: str, step: Step) -> None:
@@ -106,3 +136,4 @@ def _nodes_of(step: Step) -> Iterator[tuple[str, str]]:
     for pod, expected in step.expect.pods.items():
         if expected.node is not None:
             yield f"expect.pods.{pod}.node", expected.node
+        yield from ((f"expect.pods.{pod}.reasons", name) for name in expected.reasons)

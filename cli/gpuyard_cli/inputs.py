@@ -23,7 +23,7 @@ def documents(path: Path) -> list[Any]:
         raise InvalidInputError(
             path, "", error.strerror or str(error), "give a file that can be read"
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a date such as 2024-99-99
         where = getattr(error, "problem_mark", None)
         line = f"line {where.line + 1}" if where else ""
         problem = getattr(error, "problem", None) or "not valid YAML"
@@ -38,6 +38,9 @@ class Fields:
         if not isinstance(content, dict):
             raise InvalidInputError(file, path, f"{content!r} is not a mapping", "write fields with values")
         self.file, self.path, self._content = file, path, dict(content)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._content
 
     def fault(self, name: str, problem: str, remedy: str) -> InvalidInputError:
         return InvalidInputError(self.file, self._at(name), problem, remedy)
@@ -68,6 +71,11 @@ class Fields:
             raise self.fault(name, f"{found!r} is not a mapping", "write fields with values")
         return {str(key): value for key, value in found.items()}
 
+    def text_lists(self, name: str) -> Mapping[str, tuple[str, ...]]:
+        """A mapping from the user's own names to lists of texts."""
+        lists = Fields(self.file, self._at(name), self.mapping(name))
+        return {key: lists.texts(key) for key, _ in lists.items()}
+
     def fields(self, name: str) -> "Fields | None":
         if name not in self._content:
             return None
@@ -86,4 +94,4 @@ class Fields:
             raise self.fault(name, "unknown field", f"known ones are {', '.join(known)}")
 
     def _at(self, name: str) -> str:
-        return f"{self.path}.{name}" if self.path else name
+        return ".".join(part for part in (self.path, name) if part)

@@ -2,10 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from gpuyard_cli.examples import Example
-from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.report import Report
 from gpuyard_cli.runner import Outcome
 from gpuyard_cli.runner import run as run_scenario
@@ -13,21 +12,16 @@ from gpuyard_cli.stepping import Stepper
 from gpuyard_cli.steps_backend import StepsBackend
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.steps import StepsYard
-from gpuyard_device_plugin.config import InvalidConfigError
 
 BACKENDS = ("steps", "embedded")
 
 
 async def run_together(examples: Sequence[Example], reports: Sequence[Report]) -> list[Outcome]:
-    """The outcomes of examples that run side by side, each on an embedded cluster of its own.
-
-    InvalidInputError: see `run`.
-    """
+    """The outcomes of examples that run side by side, each on an embedded cluster of its own."""
 
     async def one(example: Example, report: Report) -> Outcome:
         report.title(example, "embedded")
-        with _config_faults(example):
-            outcome = await _embedded(example, Options(narrate=report.beat), report.step, None)
+        outcome = await _embedded(example, Options(narrate=report.beat), report.step, None)
         report.outcome(outcome)
         return outcome
 
@@ -43,25 +37,12 @@ def run(
     like: Outcome | None = None,
     stepped: bool = False,
 ) -> Outcome:
-    """The outcome of an example on `backend`; `like`: see `runner.run`.
-
-    InvalidInputError for a plugin configuration in yard.yaml that cannot be used.
-    """
+    """The outcome of an example on `backend`; `like`: see `runner.run`."""
     chosen = options or Options(narrate=report.beat) if report else options or Options()
     begin: Callable[[str], None] = report.step if report else lambda _name: None
-    with _config_faults(example):
-        if backend == "steps":
-            return _on_steps(example, chosen, begin, like, stepped=stepped)
-        return asyncio.run(_embedded(example, chosen, begin, like))
-
-
-@contextlib.contextmanager
-def _config_faults(example: Example) -> Iterator[None]:
-    try:
-        yield
-    except InvalidConfigError as fault:
-        file = example.folder / "yard.yaml"
-        raise InvalidInputError(file, f"plugin.{fault.field}", fault.problem, fault.remedy) from fault
+    if backend == "steps":
+        return _on_steps(example, chosen, begin, like, stepped=stepped)
+    return asyncio.run(_embedded(example, chosen, begin, like))
 
 
 def _on_steps(

@@ -121,7 +121,6 @@ def _fault(fields: Fields | None) -> RefusedBinding | None:
 
 def _expectation(fields: Fields) -> Expectation:
     pods, groups = fields.mapping("pods"), fields.mapping("groups")
-    listed = fields.take("reservations")
     expectation = Expectation(
         pods={
             name: _pod(Fields(fields.file, f"{fields.path}.pods.{name}", found))
@@ -131,10 +130,10 @@ def _expectation(fields: Fields) -> Expectation:
             name: _group(Fields(fields.file, f"{fields.path}.groups.{name}", found))
             for name, found in groups.items()
         },
-        reservations=None if listed is None else tuple(map(str, listed)),
+        reservations=fields.texts("reservations") if "reservations" in fields else None,
         allocatable=_counts(fields, "allocatable"),
         free=_counts(fields, "free"),
-        sees={place: tuple(map(str, lines)) for place, lines in fields.mapping("sees").items()},
+        sees=fields.text_lists("sees"),
     )
     fields.end(("pods", "groups", "reservations", "allocatable", "free", "sees"))
     return expectation
@@ -144,12 +143,11 @@ def _pod(fields: Fields) -> ExpectedPod:
     phase = fields.text("phase")
     if phase not in PHASES:
         raise fields.fault("phase", f"unknown phase {phase!r}", f"known ones are {', '.join(PHASES)}")
-    devices = fields.mapping("devices")
     node, code = fields.text("node", ""), fields.text("code", "")
     expected = ExpectedPod(
         phase=phase,
         node=node or None,
-        devices={name: tuple(map(str, found)) for name, found in devices.items()} if devices else None,
+        devices=fields.text_lists("devices") or None,
         code=_code(fields, "code", code) if code else None,
         reasons={
             name: _code(fields, f"reasons.{name}", found) for name, found in fields.mapping("reasons").items()

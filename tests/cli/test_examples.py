@@ -1,0 +1,176 @@
+"""An example is checked as a whole before anything runs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuyard_cli.examples import load
+from gpuyard_cli.inputs import InvalidInputError
+from tests.cli.written import YARD, pod, scenario, step, write_example
+
+A100 = "NVIDIA-A100-SXM4-40GB"
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(InvalidInputError) as found:
+        load(folder)
+    return str(found.value).removeprefix(f"{folder}/")
+
+
+def node(**fields: Any) -> Any:
+    return {"name": "node-1", "gpus": {"model": A100, "count": 1}} | fields
+
+
+def test_a_good_example_is_loaded_as_a_whole(tmp_path: Path) -> None:
+    example = load(write_example(tmp_path / "07-mine"))
+    assert example.name == "07-mine"
+    assert [found.name for found in example.nodes] == ["node-1"]
+    assert example.scenario.title == "One pod"
+    assert [found["metadata"]["name"] for found in example.objects["pod.yaml"]] == ["train"]
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="there is no such folder; name one of examples/"):
+        load(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("yard", "said"),
+    [
+        ("nodes: [", "yard.yaml: line 2: "),
+        ("", "yard.yaml: 0 documents; write exactly one"),
+        ("a: 1\n---\nb: 2\n", "yard.yaml: 2 documents; write exactly one"),
+        (
+            {"nodes": [node(), node()]},
+            "yard.yaml: nodes[1].name: two nodes have the name 'node-1'; rename one",
+        ),
+        ({"nodes": [node(gpuz=1)]}, "yard.yaml: nodes[0].gpuz: unknown key; use "),
+        (
+            {"nodes": [node(gpus={"model": A100, "count": -1})]},
+            "yard.yaml: nodes[0].gpus.count: -1 is not a count; write a whole number",
+        ),
+        (
+            {"nodes": [node(gpus={"model": A100, "count": 1.5})]},
+            "yard.yaml: nodes[0].gpus.count: 1.5 is not a count; write a whole number",
+        ),
+        (
+            {"nodes": [node(gpus={"model": "GTX", "count": 1})]},
+            "yard.yaml: nodes[0].gpus.model: 'GTX' is not a known GPU model; use ",
+        ),
+        (
+            {"nodes": [node(mig=[{"gpus": [0], "instances": {"9g.99gb": 1}}])]},
+            f"yard.yaml: nodes[0].mig[0].instances.9g.99gb: {A100} has no such profile; use 1g.5gb",
+        ),
+        (
+            {"nodes": [node(plugin={"flags": {"migStrategy": "multi"}})]},
+            "yard.yaml: nodes[0].plugin.flags.migStrategy: 'multi' is unknown; use none, single, mixed",
+        ),
+        (
+            {
+                "nodes": [
+                    node(name="other"),
+                    node(
+                        gpus={"model": A100, "count": 2},
+                        mig=[{"gpus": [0], "instances": {"1g.5gb": 1}}],
+                        plugin={"flags": {"migStrategy": "single"}},
+                    ),
+                ]
+            },
+            "yard.yaml: nodes[1].plugin.flags.migStrategy: all devices on the node must be configured with the same "
+            "migEnabled value; put all GPUs in MIG mode",
+        ),
+        (
+            {
+                "nodes": [
+                    node(
+                        plugin={
+                            "flags": {"migStrategy": "mixed"},
+                            "sharing": {"mps": {"resources": [{"name": "nvidia.com/gpu", "replicas": 2}]}},
+                        }
+                    )
+                ]
+            },
+            "yard.yaml: nodes[0].plugin.sharing.mps: MPS does not go with migStrategy mixed; use migStrategy none",
+        ),
+    ],
+)
+def test_a_yard_that_makes_no_sense_is_refused(tmp_path: Path, yard: Any, said: str) -> None:
+    assert refused(write_example(tmp_path, yard=yard)).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("kind: [", "line 2: did not find expected node content; write valid YAML"),
+        ("- a\n", "document 0: not a Kubernetes object; give apiVersion, kind and metadata"),
+        ({"kind": "Pod", "metadata": {"name": "a"}}, "document 0: apiVersion: missing; set apiVersion"),
+        ({"apiVersion": "v1", "kind": "Pod", "metadata": {}}, "document 0: metadata.name: missing; set name"),
+        (pod() | {"spec": {"containers": [3]}}, "Pod train: spec: malformed: "),
+        (pod() | {"spec": 7}, "Pod train: spec: malformed: "),
+        (
+            pod(**{"nvidia.com/gpu": -1}),
+            "Pod train: container main: nvidia.com/gpu: -1 is negative; ask for 0 or more devices",
+        ),
+        (pod(**{"nvidia.com/gpu": 0.5}), "Pod train: container main: nvidia.com/gpu: "),
+        (pod(**{"nvidia.com/gpu": "500m"}), "Pod train: container main: nvidia.com/gpu: "),
+        (pod(**{"nvidia.com/gpu": "many"}), "Pod train: container main: nvidia.com/gpu: "),
+        (
+            pod(**{"nvidia.com/mig-9g.99gb": 1}),
+            "Pod train: container main: nvidia.com/mig-9g.99gb: no GPU has such a profile; ask for one that a node",
+        ),
+        (
+            pod(**{"nvidia.com/gpuu": 1}),
+            "Pod train: container main: resources.limits: unknown resource nvidia.com/gpuu; ask for cpu, memory, "
+            "ephemeral-storage, nvidia.com/gpu, nvidia.com/gpu.shared or nvidia.com/mig-<profile>",
+        ),
+        (pod(gpu=1), "Pod train: container main: resources.limits: unknown resource gpu; ask for cpu"),
+        (
+            pod(**{"example.com/fpga": 1}),
+            "Pod train: container main: resources.limits: unknown resource example",
+        ),
+    ],
+)
+def test_an_object_that_makes_no_sense_is_refused(tmp_path: Path, content: Any, said: str) -> None:
+    found = refused(write_example(tmp_path, objects={"pod.yaml": content}))
+    assert found.startswith("objects/pod.yaml: ")
+    assert said in found
+    assert "; " in found, "the remedy"
+
+
+def test_unknown_resources_are_found_in_requests_and_in_init_containers(tmp_path: Path) -> None:
+    asking = pod()
+    asking["spec"]["initContainers"] = [{"name": "first", "resources": {"requests": {"nvidia.com/gpuu": 1}}}]
+    found = refused(write_example(tmp_path, objects={"pod.yaml": asking}))
+    assert "Pod train: container first: resources.requests: unknown resource nvidia.com/gpuu; " in found
+
+
+@pytest.mark.parametrize(
+    "resource", ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb.me"]
+)
+def test_what_a_node_of_some_yard_can_offer_is_no_fault(tmp_path: Path, resource: str) -> None:
+    assert load(write_example(tmp_path, objects={"pod.yaml": pod(**{resource: 1})}))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"apply": ["absent.yaml"]}, "steps[0].apply: there is no objects/absent.yaml; name one of pod.yaml"),
+        ({"join": ["node-9"]}, "steps[0].join: yard.yaml has no node 'node-9'; name one of node-1"),
+        (
+            {"expect": {"free": {"node-9": {}}}},
+            "steps[0].expect.free: yard.yaml has no node 'node-9'; name one of node-1",
+        ),
+        (
+            {"expect": {"pods": {"train": {"phase": "Running", "node": "node-9"}}}},
+            "steps[0].expect.pods.train.node: yard.yaml has no node 'node-9'; name one of node-1",
+        ),
+        (
+            {"expect": {"pods": {"train": {"phase": "Pending", "reasons": {"node-9": "NodeNotReady"}}}}},
+            "steps[0].expect.pods.train.reasons: yard.yaml has no node 'node-9'; name one of node-1",
+        ),
+    ],
+)
+def test_a_step_names_only_files_and_nodes_that_are_there(tmp_path: Path, changed: Any, said: str) -> None:
+    document = scenario(step(**changed))
+    assert refused(write_example(tmp_path, yard=YARD, scenario=document)) == f"scenario.yaml: {said}"
