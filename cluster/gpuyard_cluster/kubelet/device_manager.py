@@ -30,7 +30,8 @@ class Holding:
 
     def __str__(self) -> str:
         seen = " ".join(f"{name}={value}" for name, value in sorted(self.envs.items()))
-        return f"{self.container} holds {len(self.ids)} {self.resource} and sees {seen or 'no more than without'}"
+        holds = f"{self.container} holds {self.resource} {', '.join(sorted(self.ids))}"
+        return f"{holds}; sees {seen}" if seen else holds
 
 
 @dataclass(frozen=True, slots=True)
