@@ -75,6 +75,7 @@ def _node(node: JSON) -> None:
 
 
 def _priority_class(priority_class: JSON) -> None:
+    priority_class.setdefault("value", 0)
     priority_class.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
 

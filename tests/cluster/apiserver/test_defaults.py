@@ -81,3 +81,7 @@ def test_a_service_port_targets_itself() -> None:
     spec = filled("Service", spec={"ports": [{"port": 80}]})["spec"]
     assert spec["ports"] == [{"port": 80, "protocol": "TCP", "targetPort": 80}]
     assert spec["type"] == "ClusterIP"
+
+
+def test_a_priority_class_has_a_value() -> None:
+    assert filled("PriorityClass")["value"] == 0
