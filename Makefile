@@ -21,8 +21,8 @@ demo: $(READY) ## the scenarios of examples/ on the embedded cluster
 test: $(READY) ## everything that needs no Docker
 	$(BIN)/pytest tests/
 
-repeat: $(READY) ## the scenarios 20 times on both backends
-	for i in $$(seq 20); do $(BIN)/pytest -q tests/e2e || exit 1; done
+repeat: $(READY) ## every example 20 times on steps and embedded, with the same answer
+	for i in $$(seq 20); do $(BIN)/pytest -q tests/e2e/test_examples.py -k on_embedded_with_just || exit 1; done
 
 lint: $(READY) ## style and import rules
 	$(BIN)/ruff check .

@@ -13,7 +13,9 @@ from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.report import Report, Turns, summary
 from gpuyard_cli.runner import Outcome
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+_PACKAGED = Path(__file__).parent / "examples"
+EXAMPLES = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[2] / "examples"
+"""A wheel carries them beside this package; an editable install finds them at the repository's root."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
