@@ -80,3 +80,8 @@ def test_any_text_is_judged_and_a_label_is_always_a_subdomain(text: str) -> None
     names.label_value_fault(text)
     if not names.label_fault(text):
         assert not names.subdomain_fault(text)
+
+
+def test_a_living_object_may_gain_finalizers() -> None:
+    old = {"name": "a", "uid": "1"}
+    assert not names.validate_metadata_update("Pod", old, {**old, "finalizers": ["x.y/a"]})

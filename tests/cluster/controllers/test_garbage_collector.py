@@ -3,7 +3,8 @@ import itertools
 import pytest
 
 from gpuyard.writes import Write
-from tests.cluster.controllers.world import World, reference
+from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
+from tests.cluster.controllers.world import RESOURCES, World, reference
 
 HOLD = ["example.com/hold"]
 CHILD, PARENT = "namespaces/default/secrets/child", "namespaces/default/configmaps/parent"
@@ -130,3 +131,23 @@ def test_any_write_may_fail_and_memory_may_be_lost(policy: str, forgetful: bool)
         assert all((secret is not None) == (policy == "Orphan") for secret in left)
         if world.api.writes < failing:
             break
+
+
+def test_nothing_is_collected_before_all_dependents_can_be_known(world: World) -> None:
+    parent = world.create("configmaps", "parent")
+    child = world.create("secrets", "child", parent, finalizers=HOLD)
+    world.settle()
+    world.stop()
+    parent = world.delete(PARENT, "Foreground")
+    collector = GarbageCollector(world.kubectl, world.steps, RESOURCES)
+    collector.start()
+    for resource, objects in (("configmaps", [parent]), ("pods", [])):
+        collector.replace(resource, objects)
+        world.settle()
+    assert world.get(PARENT) is not None
+    collector.replace("secrets", [child])
+    world.settle()
+    assert world.get(PARENT) is not None
+    collector.observe("secrets", "DELETED", child)
+    world.settle()
+    assert world.get(PARENT) is None

@@ -1,9 +1,10 @@
 """An API server on a stepped clock with both controllers, whose memory can be dropped and whose writes can fail."""
 
+from collections.abc import Callable
 from typing import Any
 
 from gpuyard.writes import JSON, PatchType, Reply, Write
-from gpuyard_cluster.apiserver.direct import DirectApi, Feed, feed
+from gpuyard_cluster.apiserver.direct import DirectApi, feed
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
@@ -43,13 +44,12 @@ class World:
         self.server = APIServer(self.steps.now)
         self.kubectl = DirectApi(self.server, "kubectl")
         self.api = ControllersApi(self)
-        self._feeds: list[Feed] = []
-        self._stop = lambda: None
+        self._stops: list[Callable[[], None]] = []
         self.restart()
 
     def restart(self) -> None:
         """Controllers that know nothing take the place of the present ones."""
-        self._stop()
+        self.stop()
         collector = GarbageCollector(self.api, self.steps, RESOURCES)
         namespaces = NamespaceController(self.api, self.steps)
         feeds = [
@@ -58,12 +58,12 @@ class World:
         ]
         collector.start()
         namespaces.start()
+        self._stops = [part.stop for part in (collector, namespaces, *feeds)]
 
-        def stop() -> None:
-            for part in (collector, namespaces, *feeds):
-                part.stop()
-
-        self._stop = stop
+    def stop(self) -> None:
+        """Stop the controllers."""
+        for stop in self._stops:
+            stop()
 
     def settle(self, seconds: float = 0.0) -> None:
         """Run everything that happens within the next `seconds`."""
