@@ -12,8 +12,9 @@ from gpuyard_cli.runner import Outcome
 class Turns:
     """Several runs that write to one stream, one after the other: whose turn it is writes at once, others wait."""
 
-    def __init__(self, count: int, out: TextIO = sys.stdout) -> None:
-        self.out = out
+    def __init__(self, count: int, out: TextIO | None = None) -> None:
+        """`out` is stdout where none is given."""
+        self.out = out or sys.stdout
         self._waiting: list[list[str]] = [[] for _ in range(count)]
         self._done = [False] * count
         self._turn = 0

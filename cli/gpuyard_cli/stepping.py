@@ -10,16 +10,16 @@ from gpuyard_cluster.wiring.steps import StepsYard
 
 
 class Stepper:
-    """Stops after each event. `pause` waits for the learner; on a pipe nobody is waited for."""
+    """Stops after each event and prints to `out` (stdout). `pause` waits for the learner; on a pipe for nobody."""
 
     def __init__(
         self,
         yard: StepsYard,
         namespace: str,
-        out: TextIO = sys.stdout,
+        out: TextIO | None = None,
         pause: Callable[[], object] | None = None,
     ) -> None:
-        self._yard, self._namespace, self._out = yard, namespace, out
+        self._yard, self._namespace, self._out = yard, namespace, out or sys.stdout
         self._pause = pause or (sys.stdin.readline if sys.stdin.isatty() else lambda: None)
         self._began, self._shown = yard.clock.now(), list[str]()
 

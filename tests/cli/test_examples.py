@@ -109,24 +109,27 @@ def test_a_yard_that_makes_no_sense_is_refused(tmp_path: Path, yard: Any, said: 
         (pod() | {"spec": {"containers": [3]}}, "Pod train: spec: malformed: "),
         (pod() | {"spec": 7}, "Pod train: spec: malformed: "),
         (
-            pod(**{"nvidia.com/gpu": -1}),
+            pod(limits={"nvidia.com/gpu": -1}),
             "Pod train: container main: nvidia.com/gpu: -1 is negative; ask for 0 or more devices",
         ),
-        (pod(**{"nvidia.com/gpu": 0.5}), "Pod train: container main: nvidia.com/gpu: "),
-        (pod(**{"nvidia.com/gpu": "500m"}), "Pod train: container main: nvidia.com/gpu: "),
-        (pod(**{"nvidia.com/gpu": "many"}), "Pod train: container main: nvidia.com/gpu: "),
+        (pod(limits={"nvidia.com/gpu": 0.5}), "Pod train: container main: nvidia.com/gpu: "),
+        (pod(limits={"nvidia.com/gpu": "500m"}), "Pod train: container main: nvidia.com/gpu: "),
+        (pod(limits={"nvidia.com/gpu": "many"}), "Pod train: container main: nvidia.com/gpu: "),
         (
-            pod(**{"nvidia.com/mig-9g.99gb": 1}),
+            pod(limits={"nvidia.com/mig-9g.99gb": 1}),
             "Pod train: container main: nvidia.com/mig-9g.99gb: no GPU has such a profile; ask for one that a node",
         ),
         (
-            pod(**{"nvidia.com/gpuu": 1}),
+            pod(limits={"nvidia.com/gpuu": 1}),
             "Pod train: container main: resources.limits: unknown resource nvidia.com/gpuu; ask for cpu, memory, "
             "ephemeral-storage, nvidia.com/gpu, nvidia.com/gpu.shared or nvidia.com/mig-<profile>",
         ),
-        (pod(gpu=1), "Pod train: container main: resources.limits: unknown resource gpu; ask for cpu"),
         (
-            pod(**{"example.com/fpga": 1}),
+            pod(limits={"gpu": 1}),
+            "Pod train: container main: resources.limits: unknown resource gpu; ask for cpu",
+        ),
+        (
+            pod(limits={"example.com/fpga": 1}),
             "Pod train: container main: resources.limits: unknown resource example",
         ),
     ],
@@ -149,7 +152,7 @@ def test_unknown_resources_are_found_in_requests_and_in_init_containers(tmp_path
     "resource", ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb.me"]
 )
 def test_what_a_node_of_some_yard_can_offer_is_no_fault(tmp_path: Path, resource: str) -> None:
-    assert load(write_example(tmp_path, objects={"pod.yaml": pod(**{resource: 1})}))
+    assert load(write_example(tmp_path, objects={"pod.yaml": pod(limits={resource: 1})}))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from gpuyard_cli.invariants import Watchman
 from gpuyard_cli.observation import Snapshot
 
 
-def pod(name: str, *, ids: tuple[str, ...] = (), phase: str = "Running", group: str = "", node: str = "n") -> Any:
+def pod(
+    name: str, *, ids: tuple[str, ...] = (), phase: str = "Running", group: str = "", node: str = "n"
+) -> Any:
     held = [{"name": "nvidia.com/gpu", "resources": [{"resourceID": found} for found in ids]}]
     return {
         "metadata": {"name": name, "namespace": "a", "labels": {"scheduling.x-k8s.io/pod-group": group}},
@@ -26,7 +28,10 @@ def test_two_live_owners_of_one_device_are_found() -> None:
 
 
 def test_an_ended_pod_owns_nothing() -> None:
-    assert Watchman().look(snapshot(pod("a", ids=("GPU-1",)), pod("b", ids=("GPU-1",), phase="Succeeded")), 0.0) == ()
+    assert (
+        Watchman().look(snapshot(pod("a", ids=("GPU-1",)), pod("b", ids=("GPU-1",), phase="Succeeded")), 0.0)
+        == ()
+    )
 
 
 def test_a_gang_may_be_half_placed_for_five_seconds_and_no_longer() -> None:

@@ -17,8 +17,8 @@ SCENARIO: Any = {
 }
 
 
-def pod(name: str = "train", **limits: Any) -> Any:
-    """A pod with one container; limits by resource, `nvidia.com/gpu` where none are given."""
+def pod(name: str = "train", limits: Mapping[str, Any] | None = None) -> Any:
+    """A pod with one container; limits by resource, one `nvidia.com/gpu` where none are given."""
     resources = {"limits": limits or {"nvidia.com/gpu": 1}}
     container = {"name": "main", "image": "busybox:1.36", "command": ["sleep"], "resources": resources}
     return {

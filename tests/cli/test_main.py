@@ -1,0 +1,157 @@
+"""The `gpuyard` command: what it prints where, and its exit code."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuyard_cli import running
+from gpuyard_cli.main import EXAMPLES, main
+from tests.cli.written import pod, scenario, step, write_example
+
+COMMAND = [sys.executable, "-c", "import sys; from gpuyard_cli.main import main; sys.exit(main())"]
+
+
+def gpuyard(*arguments: object, **more: Any) -> "subprocess.CompletedProcess[str]":
+    """The command as a process of its own; its stdin is empty and its stdout a pipe."""
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, **more
+    )
+
+
+def test_an_example_that_goes_as_expected_gives_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(write_example(tmp_path / "07-mine")), "--on", "steps"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[0] == "07-mine on steps: One pod"
+    assert printed.out.splitlines()[-1] == "  PASS 07-mine"
+    assert printed.err == ""
+
+
+def test_a_wrong_expectation_gives_1_and_prints_the_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = step(expect={"pods": {"train": {"phase": "Running", "devices": {"main": ["1"]}}}})
+    folder = write_example(tmp_path / "07-mine", scenario=scenario(wrong))
+    assert main(["run", str(folder), "--on", "steps"]) == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "  FAIL it runs: pod train: devices is {'main': ('0',)}, expected {'main': ('1',)}"
+
+
+@pytest.mark.parametrize(
+    ("example", "said"),
+    [
+        ({"scenario": "steps: ["}, "scenario.yaml: line 2: "),
+        (
+            {"yard": {"nodes": [{"name": "a"}, {"name": "a"}]}},
+            "yard.yaml: nodes[1].name: two nodes have the name 'a'; ",
+        ),
+        (
+            {"objects": {"pod.yaml": pod(limits={"nvidia.com/gpu": -1})}},
+            "pod.yaml: Pod train: container main: nvidia.com/gpu: ",
+        ),
+        (
+            {"scenario": scenario(step(join=["b"]))},
+            "scenario.yaml: steps[0].join: yard.yaml has no node 'b'; ",
+        ),
+    ],
+)
+@pytest.mark.parametrize("backend", ["steps", "embedded"])
+def test_bad_input_gives_2_and_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], example: Any, said: str, backend: str
+) -> None:
+    folder = write_example(tmp_path, **example)
+    assert main(["run", str(folder), "--on", backend]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"gpuyard: {folder}/")
+    assert said in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_a_demo_checks_all_examples_before_it_runs_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_example(tmp_path / "a")
+    write_example(tmp_path / "b", yard={"nodez": []})
+    assert main(["demo", str(tmp_path), "--on", "steps"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == f"gpuyard: {tmp_path}/b/yard.yaml: yard.nodez: unknown key; use nodes\n"
+
+
+def test_a_demo_runs_every_example_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_example(tmp_path / "a")
+    write_example(tmp_path / "b", scenario=scenario(step(expect={"pods": {"train": {"phase": "Failed"}}})))
+    assert main(["demo", str(tmp_path), "--on", "steps"]) == 1
+    assert ": b" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_demo_of_a_folder_without_examples_gives_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", str(tmp_path)]) == 2
+    assert (
+        capsys.readouterr().err
+        == f"gpuyard: {tmp_path}: no examples there; name a folder with */scenario.yaml\n"
+    )
+
+
+def test_the_embedded_cluster_cannot_be_stepped(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(EXAMPLES / "01-one-gpu"), "--step"]) == 2
+    assert capsys.readouterr().err == "gpuyard: --step: --on embedded cannot be stepped; add --on steps\n"
+
+
+def test_ctrl_c_gives_130_and_prints_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_arguments: object, **_more: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "run", interrupted)
+    assert main(["run", str(EXAMPLES / "01-one-gpu"), "--on", "steps"]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_as_a_process_bad_input_gives_2_without_a_traceback(tmp_path: Path) -> None:
+    done = gpuyard("run", write_example(tmp_path, objects={"pod.yaml": pod(limits={"nvidia.com/gpuu": 1})}))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(
+        f"gpuyard: {tmp_path}/objects/pod.yaml: Pod train: container main: resources.limits: "
+    )
+    assert done.stderr.count("\n") == 1
+
+
+def test_on_a_pipe_step_prints_all_states_and_waits_for_nobody(tmp_path: Path) -> None:
+    done = gpuyard("run", write_example(tmp_path), "--on", "steps", "--step")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "      pod train: Running on node-1, main has 0" in done.stdout.splitlines()
+
+
+def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [*COMMAND, "run", str(write_example(tmp_path)), "--on", "steps"]
+    with os.fdopen(writing, "wb") as out:
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("backend", ["steps", "embedded"])
+def test_as_a_process_ctrl_c_gives_130_without_a_traceback(tmp_path: Path, backend: str) -> None:
+    never = step(expect={"pods": {"train": {"phase": "Failed"}}})
+    folder = write_example(tmp_path, scenario=scenario(never))
+    stepped = ["--step"] if backend == "steps" else []
+    command = [*COMMAND, "run", str(folder), "--on", backend, *stepped]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "it runs" in line:
+                process.send_signal(signal.SIGINT)
+                break
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "")
