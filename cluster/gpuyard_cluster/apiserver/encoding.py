@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 import yaml
 
+from gpuyard_cluster.apiserver import protobuf
 from gpuyard_cluster.apiserver.errors import ApiError, bad_request
 
 JSON_TYPES = frozenset({"application/json", "application/merge-patch+json"})
@@ -40,10 +41,10 @@ def decode(body: bytes, content_type: str) -> Body:
         return _decode_yaml(body)
     if content_type in JSON_TYPES:
         return _decode_json(body)
+    if content_type == protobuf.MEDIA_TYPE:
+        return Body(protobuf.decode(body))
     accepted = "application/json, application/yaml"
     message = f"the body of the request was in an unknown format - accepted media types include: {accepted}"
-    if content_type == "application/vnd.kubernetes.protobuf":
-        message += " (with kubectl: add `--dry-run=client -o yaml | kubectl apply -f -`)"
     raise ApiError(415, "UnsupportedMediaType", message)
 
 

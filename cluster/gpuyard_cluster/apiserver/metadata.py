@@ -17,7 +17,7 @@ def begin(backend: Backend, target: Target, obj: JSON) -> None:
     metadata = obj["metadata"]
     if metadata.get("resourceVersion"):
         raise internal("resourceVersion should not be set on objects to be created")
-    for key in (*_KEPT, "uid", "resourceVersion"):
+    for key in (*_KEPT, "resourceVersion"):
         metadata.pop(key, None)
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = f"{metadata['generateName'][:248]}{backend.suffix()}"

@@ -120,10 +120,9 @@ def test_a_malformed_body_is_a_bad_request(body: bytes, media: str) -> None:
     assert refused.value.code == 400
 
 
-@pytest.mark.parametrize("media", ["text/plain", "application/vnd.kubernetes.protobuf"])
-def test_another_media_type_names_those_accepted(media: str) -> None:
+def test_another_media_type_names_those_accepted() -> None:
     with pytest.raises(ApiError) as refused:
-        decode(b"{}", media)
+        decode(b"{}", "text/plain")
     assert (refused.value.code, refused.value.reason) == (415, "UnsupportedMediaType")
     assert "accepted media types include: application/json" in refused.value.message
 
