@@ -5,60 +5,26 @@ die between any two of its writes: `restart` drops a part's memory and makes it 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from gpuyard.writes import JSON, Reply, Write
+from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
-from gpuyard_cluster.apiserver.direct import DirectApi, Feed, feed
+from gpuyard_cluster.apiserver.direct import DirectApi, feed
 from gpuyard_cluster.apiserver.server import APIServer
-from gpuyard_cluster.clock import Death, Steps
+from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.kubelet.disks import MemoryDisk
 from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.scopes import Scope
 from gpuyard_cluster.wiring import manifests, parts
 from gpuyard_cluster.wiring.direct import DirectExtender, DirectPodResources, connect
+from gpuyard_cluster.wiring.mortal import MortalApi, Part, Watcher
 from gpuyard_cluster.wiring.parts import EXTENDER_RESOURCES, NODE_RESOURCES, Options
 from gpuyard_device_plugin.service import DevicePlugin, Ports
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator.memory import PATHS as OPERATOR_RESOURCES
 from gpuyard_operator.service import Operator
-
-Watcher = Callable[[str, Write], None]
-"""Told (part, write) after each write of a part."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part that runs: its service, the scope in which its work lives, and what it is told."""
-
-    service: Any
-    scope: Scope
-    feed: Feed
-
-    def end(self) -> None:
-        self.feed.stop()
-        self.scope.end()
-
-
-class MortalApi:
-    """The API as one part has it: a part that died during a write learns nothing of the answer."""
-
-    def __init__(self, name: str, api: DirectApi, scope: Scope, watchers: Sequence[Watcher]) -> None:
-        self._name, self._api, self._scope, self._watchers = name, api, scope, watchers
-
-    async def send(self, write: Write) -> Reply:
-        reply = await self._api.send(write)
-        for watcher in self._watchers:
-            watcher(self._name, write)
-        if not self._scope.alive():
-            raise Death
-        return reply
-
-    async def read(self, path: str, **query: str) -> Reply:
-        return await self._api.read(path, **query)
 
 
 class StepsYard:
@@ -77,12 +43,11 @@ class StepsYard:
         self._pod_resources = {node.name: DirectPodResources() for node in nodes}
         self._links: dict[str, Scope] = {}
         self._extender = DirectExtender(self.clock)
-        self.clock.complete(manifests.install(self.api))
-        for name in self._makers():
-            self.restart(name)
-        for node in nodes:
-            if not node.later:
-                self.join(node.name)
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
 
     def join(self, node: str) -> None:
         """Let a node of the yard appear: its kubelet and its device plugin start."""
@@ -131,6 +96,14 @@ class StepsYard:
         service = self.parts[f"plugin {node}"].service
         assert isinstance(service, DevicePlugin)
         return service
+
+    def _start(self) -> None:
+        self.clock.complete(manifests.install(self.api))
+        for name in self._makers():
+            self.restart(name)
+        for node in self._nodes.values():
+            if not node.later:
+                self.join(node.name)
 
     def _makers(self) -> Mapping[str, tuple[Callable[[Api, Runtime], Any], Mapping[str, str]]]:
         """Every part that is there once, in the order in which they start."""
