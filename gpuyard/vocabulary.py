@@ -21,8 +21,9 @@ FAKE_GPUS: Final = "gpuyard.io/fake-gpus"
 """Label on a node: "true" where the fake device plugin may run."""
 YARD_NODE: Final = "gpuyard.io/yard-node"
 """Label on a node: the name of the yard node that a real worker plays; ids derive from it."""
-RACK: Final = "topology.kubernetes.io/rack"
-BLOCK: Final = "topology.kubernetes.io/block"
+RACK: Final = "gpuyard.io/rack"
+BLOCK: Final = "gpuyard.io/block"
+"""Labels on a node. Not in topology.kubernetes.io: there a kubelet may set its zone and region alone."""
 
 # --- gangs
 GANG_GATE: Final = "gpuyard.io/gang"

@@ -1,0 +1,59 @@
+"""Only the active extender answers; the others send the caller to it.
+
+Stands for nothing in Kubernetes: kube-scheduler keeps its connection for as long as the server does, so an extender
+that lost the Lease would be asked for ever. A 307 with `Connection: close` costs no scheduling attempt, because Go
+repeats the POST there; `Error` costs one, and comes only when nobody knows who is active.
+"""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final, Protocol
+
+import orjson
+
+from gpuyard.verdicts import Reason
+from gpuyard_extender import wire
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+_UNKNOWN: Final = Reason.LEADER_UNAVAILABLE.text
+_ANSWERS: Final[dict[str, tuple[int, Any]]] = {
+    "/filter": (200, wire.filter_error(_UNKNOWN)),
+    "/prioritize": (200, []),
+    "/bind": (200, wire.bind_result(_UNKNOWN)),
+    "/v1/plans": (503, {"error": _UNKNOWN}),
+}
+"""What only the active extender may say, and what is said instead when nobody knows it. All else anyone may say."""
+
+
+class Election(Protocol):
+    """Who is active: `gpuyard_extender.leadership.Leadership`."""
+
+    @property
+    def leading(self) -> bool:
+        """Whether it is this extender."""
+
+    @property
+    def elsewhere(self) -> str:
+        """Where it listens otherwise, as host:port; empty when that is unknown."""
+
+
+class Doorkeeper:
+    """The ASGI application `app`, behind the election."""
+
+    def __init__(self, app: App, election: Election) -> None:
+        self._app, self._election = app, election
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] not in _ANSWERS or self._election.leading:
+            await self._app(scope, receive, send)
+            return
+        status, content = _ANSWERS[scope["path"]]
+        headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+        if self._election.elsewhere:
+            status = 307
+            headers.append((b"location", f"http://{self._election.elsewhere}{scope['path']}".encode()))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": orjson.dumps(content)})

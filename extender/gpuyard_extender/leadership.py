@@ -1,0 +1,141 @@
+"""One active extender of several: the holder of a Lease, who alone answers, writes, and stands behind the Service.
+
+Stands for client-go's leader election. Laws: who learns that another holds the Lease stops answering and writing at
+once; who gives the Lease back goes on until another holds it, because until then nobody else answers.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON, Reply, Write
+from gpuyard_extender.endpoints import SLICES, Address, publication
+from gpuyard_kube.api import Api
+from gpuyard_kube.election import Candidate, Sight, decide, keep, lead, leads, release
+from gpuyard_kube.runtime import Runtime
+
+LEASE_SECONDS: Final = 6
+"""A holder that died stops the scheduling of GPU pods that long: shorter than for parts that only lag behind."""
+RETRY_SECONDS: Final = 1.0
+HAND_BACK_SECONDS: Final = 5.0
+"""How long a holder that ends waits for the next one."""
+
+_LEASES: Final = f"/apis/coordination.k8s.io/v1/namespaces/{vocabulary.NAMESPACE}/leases"
+RESOURCES: Final = {
+    "leases": f"{_LEASES}?fieldSelector=metadata.name={vocabulary.EXTENDER}",
+    "endpointslices": f"{SLICES}?fieldSelector=metadata.name={vocabulary.EXTENDER}",
+}
+"""What `Leadership` must be told of."""
+
+
+def candidate(name: str, address: Address) -> Candidate:
+    """The candidate that tells by its identity where it listens. `name` is unique."""
+    identity = f"{name}@{address}"
+    return Candidate(vocabulary.NAMESPACE, vocabulary.EXTENDER, identity, LEASE_SECONDS, RETRY_SECONDS)
+
+
+class FencedApi:
+    """The API server for those who may write only while something is so."""
+
+    def __init__(self, api: Api, may_write: Callable[[], bool]) -> None:
+        self._api, self._may_write = api, may_write
+
+    async def send(self, write: Write) -> Reply:
+        if not self._may_write():
+            return Reply(503, {"message": "another extender is the active one"})
+        return await self._api.send(write)
+
+    async def read(self, path: str, **query: str) -> Reply:
+        return await self._api.read(path, **query)
+
+
+class Leadership:
+    """The part of one extender in the election. An Observer of `RESOURCES`.
+
+    `takes_over`: take the Lease at the start, whoever holds it, instead of waiting until it is free.
+    """
+
+    def __init__(
+        self, api: Api, runtime: Runtime, name: str, address: Address, *, takes_over: bool = False
+    ) -> None:
+        self._api, self._runtime, self._address = api, runtime, address
+        self._who = candidate(name, address)
+        self._electing = FencedApi(api, lambda: not self._ending)
+        self._takes_over, self._ending, self._elected = takes_over, False, False
+        self._seen: dict[str, JSON | None] = {}
+        self._changed = runtime.signal()
+
+    @property
+    def leading(self) -> bool:
+        """Whether this extender is the active one."""
+        return self._elected and self._holder in ("", self._who.identity)
+
+    @property
+    def elsewhere(self) -> str:
+        """Where the active extender listens, as host:port; empty when it is this one, or unknown."""
+        return "" if self._holder == self._who.identity else self._holder.rpartition("@")[2]
+
+    def replace(self, resource: str, objects: Iterable[JSON]) -> None:
+        self._learn(resource, next(iter(objects), None))
+
+    def observe(self, resource: str, event: str, obj: JSON) -> None:
+        self._learn(resource, None if event == "DELETED" else obj)
+
+    async def run(self) -> None:
+        """Stand for election, again and again, until the Lease is handed back."""
+        self._runtime.spawn(self._publish(), "endpoint slice")
+        if self._takes_over:
+            await self._seize()
+        while not self._ending:
+            lease = await lead(self._electing, self._runtime, self._who)
+            self._elected = True
+            self._learn("leases", lease)
+            await keep(self._electing, self._runtime, self._who, lease)
+            self._elected = self._ending
+
+    async def hand_back(self) -> None:
+        """Give the Lease back and wait, not for long, until another extender holds it."""
+        self._ending = True
+        found = await self._api.read(self._who.path)
+        if not (self.leading and found.ok and leads(self._who, found.body)):
+            return
+        await self._api.send(release(self._who, found.body))
+        until = self._runtime.now() + HAND_BACK_SECONDS
+        while self.leading and await self._changed.wait(until):
+            pass
+
+    @property
+    def _holder(self) -> str:
+        lease = self._seen.get("leases") or {}
+        return str((lease.get("spec") or {}).get("holderIdentity") or "")
+
+    async def _seize(self) -> None:
+        """Take the Lease as if it had run out. Its holder may renew it meanwhile: then again."""
+        while not self._ending:
+            found = await self._api.read(self._who.path)
+            if found.ok or found.status == 404:
+                lapsed = Sight(found.body if found.ok else None)
+                write = decide(self._who, lapsed, self._runtime.now())
+                if write is None or (await self._electing.send(write)).ok:
+                    return
+            await self._runtime.sleep_until(self._runtime.now() + RETRY_SECONDS / 10)
+
+    async def _publish(self) -> None:
+        """Keep the Service leading here for as long as this extender is the active one."""
+        while True:
+            listed = "endpointslices" in self._seen
+            write = (
+                publication(self._address, self._seen["endpointslices"]) if listed and self.leading else None
+            )
+            if write is None:
+                await self._changed.wait()
+                continue
+            reply = await self._api.send(write)
+            if reply.ok:
+                self._learn("endpointslices", None if write.method == "DELETE" else reply.body)
+            else:
+                await self._runtime.sleep_until(self._runtime.now() + RETRY_SECONDS / 10)
+
+    def _learn(self, resource: str, obj: JSON | None) -> None:
+        self._seen[resource] = obj
+        self._changed.fire()

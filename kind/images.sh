@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Builds the components' images, gpuyard/{extender,device-plugin,operator}:dev, and loads them into a kind cluster.
+#   images.sh build        wheels come from the package index, once; docker build itself needs no network
+#   images.sh load NAME    into the nodes of the kind cluster NAME
+# BASE names the base image; without it python:3.11-slim, or, where that cannot be pulled, a Debian made here.
+set -euo pipefail
+source "$(dirname "$0")/environment.sh"
+components=(extender device-plugin operator)
+own_base=gpuyard/base:bookworm
+
+base() {
+  if [[ -n ${BASE:-} ]]; then echo "$BASE"; return; fi
+  local stock=python:3.11-slim
+  if docker image inspect "$stock" >/dev/null 2>&1 || docker pull -q "$stock" >/dev/null 2>&1; then echo "$stock"; return; fi
+  docker image inspect "$own_base" >/dev/null 2>&1 || debian
+  echo "$own_base"
+}
+
+debian() {
+  need debootstrap
+  say "making the base image $own_base"
+  local root; root=$(mktemp -d)
+  debootstrap --variant=minbase --include=python3,python3-pip bookworm "$root" >"$root.log" 2>&1 ||
+    { tail -n 20 "$root.log" >&2; die "debootstrap failed"; }
+  rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale}/*
+  tar -C "$root" -c . | docker import - "$own_base" >/dev/null
+  rm -rf "$root" "$root.log"
+}
+
+# Everything that an image installs, for the daemon's kind of machine, as requirements.lock pins it.
+wheels() {
+  local machine lock platforms=(); lock=$(sha256sum < requirements.lock | cut -c1-12)
+  case $(docker version --format '{{.Server.Arch}}') in
+    amd64) machine=x86_64 ;;
+    arm64) machine=aarch64 ;;
+    *) die "images are built for amd64 and arm64" ;;
+  esac
+  for glibc in 2014 _2_17 _2_28 _2_34; do platforms+=(--platform "manylinux${glibc}_$machine"); done
+  local folder=dist/wheels-$machine-$lock
+  if [[ ! -e $folder/.complete ]]; then
+    .venv/bin/pip download --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock \
+      --only-binary=:all: --python-version 3.11 --implementation cp --abi cp311 --abi abi3 --abi none \
+      "${platforms[@]}" --platform any --dest "$folder" >&2
+    touch "$folder/.complete"
+  fi
+  rm -f "$folder"/gpuyard-*.whl
+  .venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$folder" . >&2
+  echo "$folder"
+}
+
+build() {
+  cd "$repository"
+  local from folder; from=$(base); folder=$(wheels)
+  for component in "${components[@]}"; do
+    docker build --quiet --build-arg "BASE=$from" --build-arg "COMPONENT=$component" \
+      --tag "gpuyard/$component:dev" --file Dockerfile "$folder" >/dev/null
+    say "gpuyard/$component:dev from $from"
+  done
+}
+
+load() { kind load docker-image --name "$1" "${components[@]/#/gpuyard/}"; }
+
+case ${1:-} in
+  build) need docker; build ;;
+  load) need docker kind; components=("${components[@]/%/:dev}"); load "${2:?name the kind cluster}" ;;
+  *) die "usage: images.sh build | load NAME" ;;
+esac
