@@ -8,11 +8,8 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable
-from types import FrameType
 
-import uvicorn
-from fastapi import FastAPI
+import yaml
 
 from gpuyard import reservations, scoring, vocabulary
 from gpuyard.narration import Beat
@@ -20,6 +17,7 @@ from gpuyard_extender.app import create_app
 from gpuyard_extender.doorkeeper import Doorkeeper
 from gpuyard_extender.endpoints import Address
 from gpuyard_extender.leadership import RESOURCES, FencedApi, Leadership
+from gpuyard_extender.server import Server
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from gpuyard_kube import logs
@@ -36,9 +34,6 @@ PATHS = {
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
 }
 
-KEEP_ALIVE_SECONDS = 120
-"""Longer than the 90 s for which Go keeps an idle connection: a POST on one that we closed would fail."""
-
 
 def main() -> None:
     """Run until SIGTERM or SIGINT; Binds in flight are answered first."""
@@ -53,70 +48,47 @@ def main() -> None:
 async def serve(arguments: argparse.Namespace) -> None:
     """Run the extender until the server is told to stop."""
     runtime = AsyncioRuntime()
-    if arguments.api:
-        api = HttpApi.at(arguments.api)
-    else:
-        api = await HttpApi.from_kubeconfig(arguments.kubeconfig)
+    api = await _connect(arguments)
     try:
-        await _server(arguments, api, runtime).serve()
+        server = _one_of_several if arguments.advertise else _alone
+        await server(arguments, api, runtime).serve()
     finally:
         await runtime.close()
         await api.close()
 
 
-def _server(arguments: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> "Server":
-    """The server, whose extender is kept up to date already; alone, or as one of several candidates."""
-    settings = Settings(arguments.policy)
-    if arguments.advertise is None:
-        extender = Extender(api, runtime, settings, _narrate)
-        server = Server(_config(arguments, create_app(extender)))
-    else:
-        address = Address(str(arguments.advertise), arguments.port)
-        name = f"{socket.gethostname()}_{os.getpid()}"
-        leadership = Leadership(api, runtime, name, address, takes_over=not arguments.stand_by)
-        extender = Extender(FencedApi(api, lambda: leadership.leading), runtime, settings, _narrate)
-        server = Server(
-            _config(arguments, Doorkeeper(create_app(extender), leadership)), leadership.hand_back
-        )
-        runtime.spawn(Informer(api, leadership, RESOURCES).run(), "leadership informer")
-        runtime.spawn(leadership.run(), "leadership")
+def _alone(arguments: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
+    extender = Extender(api, runtime, Settings(arguments.policy), _narrate)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
-    return server
+    return Server(create_app(extender), arguments.host, arguments.port)
 
 
-def _config(arguments: argparse.Namespace, app: Doorkeeper | FastAPI) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        host=arguments.host,
-        port=arguments.port,
-        lifespan="off",
-        access_log=False,
-        log_config=None,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-    )
+def _one_of_several(arguments: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
+    """All know the cluster, so that each can take over at once; the one that leads answers and writes."""
+    address = Address(str(arguments.advertise), arguments.port)
+    name = f"{socket.gethostname()}_{os.getpid()}"
+    leadership = Leadership(api, runtime, name, address, takes_over=not arguments.stand_by)
+    fenced = FencedApi(api, lambda: leadership.leading)
+    extender = Extender(fenced, runtime, Settings(arguments.policy), _narrate)
+    runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
+    runtime.spawn(Informer(api, leadership, RESOURCES).run(), "leadership informer")
+    runtime.spawn(leadership.run(), "leadership")
+    door = Doorkeeper(create_app(extender), leadership)
+    return Server(door, arguments.host, arguments.port, leadership.hand_back)
 
 
-class Server(uvicorn.Server):
-    """Uvicorn's server, which does one thing before it stops: `hand_back`. A second signal does not wait for it."""
+async def _connect(arguments: argparse.Namespace) -> HttpApi:
+    """The API server that is asked for; ends the process with a clear line when it cannot be known."""
+    if arguments.api:
+        return HttpApi.at(arguments.api)
+    # Imported here: it takes 0.2 s, which `--api URL` does not need.
+    from kubernetes.aio.config import ConfigException
 
-    def __init__(
-        self, config: uvicorn.Config, hand_back: Callable[[], Awaitable[None]] | None = None
-    ) -> None:
-        super().__init__(config)
-        self._hand_back = hand_back
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self._hand_back is None:
-            super().handle_exit(sig, frame)
-            return
-        asyncio.get_running_loop().create_task(self._end(self._hand_back, sig, frame), name="hand back")
-        self._hand_back = None
-
-    async def _end(self, hand_back: Callable[[], Awaitable[None]], sig: int, frame: FrameType | None) -> None:
-        try:
-            await hand_back()
-        finally:
-            super().handle_exit(sig, frame)
+    try:
+        return await HttpApi.from_kubeconfig(arguments.kubeconfig)
+    except (ConfigException, yaml.YAMLError, OSError) as error:
+        problem = " ".join(str(error).split())
+        _parser().error(f"no API server: {problem}; give --kubeconfig FILE or --api URL")
 
 
 def _narrate(beat: Beat) -> None:
@@ -137,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         "--advertise",
         metavar="IP",
         type=ipaddress.ip_address,
-        help="be the active extender of the cluster, reached at this address: takes over the Lease and the Service",
+        help="be the cluster's active extender, reached at this address: takes over Lease and EndpointSlice",
     )
     parser.add_argument(
         "--stand-by", action="store_true", help="with --advertise: wait until the Lease is free instead"

@@ -1,0 +1,54 @@
+"""The web server of one extender: uvicorn, which hands the Lease back before it stops.
+
+Stands for the http.Server of a Kubernetes component with leader election.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from gpuyard_extender.doorkeeper import Doorkeeper
+
+KEEP_ALIVE_SECONDS = 120
+"""Longer than the 90 s for which Go keeps an idle connection: a POST on one that we closed would fail."""
+
+HandBack = Callable[[], Awaitable[None]]
+
+
+class Server(uvicorn.Server):
+    """Serves `app` until a signal comes, then awaits `hand_back`, answering all the while, and ends.
+
+    A second signal does not wait for it.
+    """
+
+    def __init__(
+        self, app: FastAPI | Doorkeeper, host: str, port: int, hand_back: HandBack | None = None
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                host=host,
+                port=port,
+                lifespan="off",
+                access_log=False,
+                log_config=None,
+                timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            )
+        )
+        self._hand_back = hand_back
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        hand_back, self._hand_back = self._hand_back, None
+        if hand_back is None:
+            super().handle_exit(sig, frame)
+        else:
+            asyncio.get_running_loop().create_task(self._end(hand_back, sig, frame), name="hand back")
+
+    async def _end(self, hand_back: HandBack, sig: int, frame: FrameType | None) -> None:
+        try:
+            await hand_back()
+        finally:
+            super().handle_exit(sig, frame)
