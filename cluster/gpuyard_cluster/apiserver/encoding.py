@@ -50,7 +50,7 @@ def decode(body: bytes, content_type: str) -> Body:
 
 def to_yaml(value: Any) -> bytes:
     """A JSON value as YAML, keys in order."""
-    text: str = yaml.dump(value, Dumper=_DUMPER, default_flow_style=False, allow_unicode=True)
+    text: str = yaml.dump(value, Dumper=_Dumper, default_flow_style=False, allow_unicode=True)
     return text.encode()
 
 
@@ -89,7 +89,7 @@ def _duplicates(value: Any, path: str) -> Iterator[str]:
             yield from _duplicates(item, f"{path}[{at}]")
 
 
-_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_SAFE_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -111,10 +111,15 @@ class _Loader(_SAFE_LOADER):  # type: ignore[misc]  # the base is chosen when th
         )
 
 
+class _Dumper(_SAFE_DUMPER):  # type: ignore[misc]  # as above
+    """YAML with quotes around every text that Kubernetes, or another reader, would take for something else."""
+
+
 _INT = re.compile(r"[-+]?(0|[1-9][0-9_]*|0o?[0-7_]+|0b[01_]+|0x[0-9a-fA-F_]+)$")
 _FLOAT = re.compile(r"[-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?$")
-_Loader.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789"))
+for _reader_or_writer in (_Loader, _Dumper):
+    _reader_or_writer.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
+    _reader_or_writer.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789"))
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _Loader.pairs)
 
 

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpuyard_cluster.apiserver.encoding import GZIP_THRESHOLD, compressed, decode, to_yaml
@@ -28,6 +28,7 @@ def test_json_has_duplicates_only_where_a_field_comes_twice(value: Any) -> None:
         assert (body.value, body.duplicates) == (value, ())
 
 
+@example({"0E0": "1e3", "y": "0o7", "2001-01-01": "1:30"})
 @settings(deadline=None, max_examples=80)
 @given(VALUES)
 def test_what_is_written_as_yaml_reads_back(value: Any) -> None:
