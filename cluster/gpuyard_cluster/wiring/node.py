@@ -39,10 +39,18 @@ class EmbeddedNode:
         self._ends = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> Self:
+        try:
+            await self._start()
+        except BaseException:
+            await self._ends.aclose()
+            raise
+        return self
+
+    async def _start(self) -> None:
         # What ends last comes first: the plugin's sockets go while the kubelet still listens.
         self._ends.callback(self.kubelet.stop)
-        await self._sockets.start()
         self._ends.push_async_callback(self._sockets.stop)
+        await self._sockets.start()
         self._ends.push_async_callback(self._runtime.close)
         self._ends.callback(on_loop(self._server, self.kubelet, NODE_RESOURCES).stop)
         self.kubelet.start()
@@ -50,7 +58,6 @@ class EmbeddedNode:
         self._runtime.spawn(informer.run(), f"plugin informer {self.plugin.node}")
         shell = PluginShell(self.plugin, self._sockets.plugin_directory)
         self._runtime.spawn(shell.run(), f"plugin {self.plugin.node}")
-        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

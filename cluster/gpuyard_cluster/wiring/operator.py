@@ -25,12 +25,19 @@ class OperatorThread:
 
     async def __aenter__(self) -> Self:
         self._thread.start()
-        await asyncio.to_thread(self._ready.wait)
+        try:
+            await asyncio.to_thread(self._ready.wait)
+        except BaseException:
+            await self._end()
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self._end()
+
+    async def _end(self) -> None:
         self._stop.set()
         await asyncio.to_thread(self._thread.join)
 
