@@ -1,0 +1,121 @@
+"""A scenario on a real cluster: kube-apiserver, kube-scheduler, kubelets, containers."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, Final
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON, Write
+from gpuyard_cli import requests, runner
+from gpuyard_cli.examples import Example
+from gpuyard_cli.inputs import documents
+from gpuyard_cli.kind_faults import Refusals
+from gpuyard_cli.kind_yard import LOOK_SECONDS, KindYard, offered
+from gpuyard_cli.observation import Snapshot
+from gpuyard_cli.runner import Outcome
+from gpuyard_cli.scenario import RefusedBinding
+from gpuyard_kube.http import HttpApi
+
+_EXTENDERS: Final = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
+_PORT: Final = 8081
+
+
+class KindBackend:
+    """`backends.Backend` over the API server of a real cluster, whose workers play the yard."""
+
+    name = "kind"
+
+    def __init__(self, yard: KindYard) -> None:
+        self._yard, self._refusals = yard, Refusals(yard)
+
+    def now(self) -> float:
+        return self._yard.runtime.now()
+
+    async def apply(self, obj: JSON) -> None:
+        await requests.create(self._yard.api, obj)
+
+    async def delete(self, kind: str, namespace: str, name: str) -> None:
+        await requests.delete(self._yard.api, kind, namespace, name)
+
+    async def join(self, node: str) -> None:
+        await self._yard.uncordon(node)
+
+    async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
+        await self._refusals.refuse(namespace, fault)
+
+    async def pass_on(self) -> bool:
+        await self._yard.runtime.sleep_until(self.now() + LOOK_SECONDS)
+        return True
+
+    async def snapshot(self, namespace: str) -> Snapshot:
+        seen = await requests.snapshot(self._yard.api, namespace)
+        await self._refusals.watch(seen.pods)
+        nodes = tuple(map(_without_empty, filter(self._plays, seen.nodes)))
+        names = {node["metadata"]["name"] for node in nodes}
+        explained: dict[str, JSON] = {}
+        for pod in requests.waiting(seen.pods, namespace):
+            if (found := await self._explain(namespace, pod)) is not None:
+                kept = [verdict for verdict in found["nodes"] if verdict["node"] in names]
+                explained[pod] = {**found, "nodes": kept}
+        return replace(seen, nodes=nodes, explained=explained)
+
+    async def end(self) -> None:
+        """Undo what the scenario asked for beyond its namespace."""
+        await self._refusals.end()
+
+    def _plays(self, node: JSON) -> bool:
+        """Whether a node is one of the yard's, and there already."""
+        cordoned = (node.get("spec") or {}).get("unschedulable")
+        return node["metadata"]["name"] in self._yard.workers.values() and not cordoned
+
+    async def _explain(self, namespace: str, pod: str) -> JSON | None:
+        """From any extender of the cluster: each knows all of it."""
+        extenders = (await self._yard.get(_EXTENDERS, labelSelector=_label(vocabulary.EXTENDER)))["items"]
+        for extender in extenders:
+            path = (
+                f"{_EXTENDERS}/{extender['metadata']['name']}:{_PORT}/proxy/v1/pods/{namespace}/{pod}/explain"
+            )
+            reply = await self._yard.api.read(path)
+            if reply.ok:
+                return reply.body
+        return None
+
+
+@asynccontextmanager
+async def connected(kubeconfig: str | None) -> AsyncIterator[HttpApi]:
+    """The API server of a kubeconfig, for as long as the block lasts."""
+    api = await HttpApi.from_kubeconfig(kubeconfig)
+    try:
+        yield api
+    finally:
+        await api.close()
+
+
+async def run(
+    api: HttpApi,
+    example: Example,
+    begin: Callable[[str], None] = lambda _name: None,
+    like: Outcome | None = None,
+) -> Outcome:
+    """Run an example on a real cluster; see `runner.run`. Its namespace is deleted afterwards."""
+    [document] = documents(example.folder / "yard.yaml")
+    yard = KindYard(api, example.nodes, document)
+    await yard.prepare(example.scenario.namespace)
+    backend = KindBackend(yard)
+    try:
+        return await runner.run(example, backend, begin, like)
+    finally:
+        await backend.end()
+        await api.send(Write("DELETE", f"/api/v1/namespaces/{example.scenario.namespace}"))
+
+
+def _without_empty(node: JSON) -> JSON:
+    """Only what a node really offers: a kubelet names a resource for minutes after its plugin has gone."""
+    allocatable: dict[str, Any] = node["status"]["allocatable"]
+    kept = {name: count for name, count in allocatable.items() if "/" not in name or name in offered(node)}
+    return {**node, "status": {**node["status"], "allocatable": kept}}
+
+
+def _label(name: str) -> str:
+    return f"app.kubernetes.io/name={name}"
