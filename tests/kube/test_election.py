@@ -74,7 +74,9 @@ def test_a_dead_leader_is_followed_after_its_lease_has_run_out() -> None:
     }
     elect(clock, api, candidate("b"), log)
     run_until(clock, clock.now() + 14)
-    assert log == [], "a foreign clock in the Lease is not believed: its life counts from when it was first seen"
+    assert log == [], (
+        "a foreign clock in the Lease is not believed: its life counts from when it was first seen"
+    )
     run_until(clock, clock.now() + 4)
     assert log == ["b leads"]
 

@@ -27,7 +27,9 @@ def test_a_signal_wakes_its_waiters_and_a_deadline_in_the_past_ends_the_wait() -
 def test_the_exception_of_a_task_is_reported() -> None:
     async def scene() -> list[str]:
         reports: list[str] = []
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: reports.append(context["message"]))
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: reports.append(context["message"])
+        )
         runtime, ended = AsyncioRuntime(), asyncio.Event()
 
         async def fail() -> None:

@@ -1,0 +1,167 @@
+"""The client against a server on 127.0.0.1: what comes back, and what a failure looks like."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import aiohttp
+import pytest
+import yaml
+from kubernetes.aio.config import ConfigException
+
+from gpuyard.writes import PatchType, Write
+from gpuyard_cluster.listening import listen
+from gpuyard_kube.http import HttpApi, server_of
+from tests.kube.serving import CONFIGS, Served, config, create, served
+
+
+def against_a_server(test: Callable[[Served], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with served() as found:
+            await test(found)
+
+    asyncio.run(run())
+
+
+def test_writes_and_reads_reach_the_server() -> None:
+    async def check(found: Served) -> None:
+        assert (await found.api.send(create("a", key="1"))).status == 201
+        patch = Write("PATCH", f"{CONFIGS}/a", {"data": {"key": "2"}}, PatchType.MERGE)
+        assert (await found.api.send(patch)).body["data"] == {"key": "2"}
+        listed = await found.api.read(CONFIGS, fieldSelector="metadata.name=a")
+        assert [item["data"] for item in listed.body["items"]] == [{"key": "2"}]
+        assert (await found.api.read(CONFIGS, labelSelector="x=y")).body["items"] == []
+        assert (await found.api.send(Write("DELETE", f"{CONFIGS}/a"))).ok
+
+    against_a_server(check)
+
+
+def test_a_refusal_is_an_answer_with_its_reason() -> None:
+    async def check(found: Served) -> None:
+        reply = await found.api.read(f"{CONFIGS}/absent")
+        assert (reply.ok, reply.status, reply.reason) == (False, 404, 'configmaps "absent" not found')
+        await found.api.send(create("a"))
+        again = await found.api.send(create("a"))
+        assert (again.status, again.reason) == (409, 'configmaps "a" already exists')
+
+    against_a_server(check)
+
+
+def test_an_answer_that_is_not_json_is_its_own_message() -> None:
+    async def check(found: Served) -> None:
+        reply = await found.api.read("/nowhere")
+        assert (reply.status, reply.reason) == (404, "404 page not found\n")
+
+    against_a_server(check)
+
+
+def test_large_objects_pass_both_ways() -> None:
+    async def check(found: Served) -> None:
+        large = "x" * 900_000
+        assert (await found.api.send(create("large", key=large))).ok
+        assert (await found.api.read(f"{CONFIGS}/large")).body["data"]["key"] == large
+        async for event in found.api.watch(CONFIGS, {"timeoutSeconds": "1"}):
+            assert event["object"]["data"]["key"] == large
+            break
+
+    against_a_server(check)
+
+
+def test_a_server_that_cannot_be_reached_answers_503() -> None:
+    async def check(found: Served) -> None:
+        await found.listener.close()
+        reply = await found.api.read(CONFIGS)
+        assert (reply.status, reply.reason.startswith(f"{found.listener.url} cannot be reached: ")) == (
+            503,
+            True,
+        )
+        assert (await found.api.send(create("a"))).status == 503
+
+    against_a_server(check)
+
+
+def test_a_watch_gives_events_until_the_server_ends_it() -> None:
+    async def check(found: Served) -> None:
+        await found.api.send(create("a"))
+        events = [event async for event in found.api.watch(CONFIGS, {"timeoutSeconds": "1"})]
+        assert [(event["type"], event["object"]["metadata"]["name"]) for event in events] == [("ADDED", "a")]
+
+    against_a_server(check)
+
+
+def test_a_watch_of_what_is_not_served_raises_with_the_status() -> None:
+    async def check(found: Served) -> None:
+        with pytest.raises(aiohttp.ClientResponseError) as refused:
+            await anext(found.api.watch("/apis/example.com/v1/things", {}))
+        assert refused.value.status == 404
+
+    against_a_server(check)
+
+
+def test_a_watch_of_a_server_that_dies_ends_or_raises() -> None:
+    async def check(found: Served) -> None:
+        await found.api.send(create("a"))
+        events = found.api.watch(CONFIGS, {})
+        assert (await anext(events))["type"] == "ADDED"
+        await found.listener.close()
+        with contextlib.suppress(aiohttp.ClientError):
+            assert [event async for event in events] == []
+
+    against_a_server(check)
+
+
+def test_credentials_of_a_kubeconfig_go_with_every_request(tmp_path: Path) -> None:
+    seen = list[bytes]()
+
+    async def application(scope: dict, receive: object, send: Callable[[dict], Awaitable[None]]) -> None:  # type: ignore[type-arg]
+        seen.append(dict(scope["headers"]).get(b"authorization", b""))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    async def run() -> None:
+        guest = await listen(application, "api")
+        api = await HttpApi.from_kubeconfig(kubeconfig(tmp_path, guest.url), "here")
+        await api.read("/version")
+        await api.send(create("a"))
+        _ = [event async for event in api.watch(CONFIGS, {}) if event]
+        await api.close()
+        await guest.close()
+
+    asyncio.run(run())
+    assert seen == [b"Bearer secret"] * 3
+
+
+def kubeconfig(folder: Path, url: str) -> str:
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": {"server": f"{url}/"}}],
+        "users": [{"name": "u", "user": {"token": "secret"}}],
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "here",
+    }
+    (folder / "config").write_text(yaml.safe_dump(content))
+    return str(folder / "config")
+
+
+def test_the_server_of_a_kubeconfig_is_known_without_its_secrets(tmp_path: Path) -> None:
+    found = asyncio.run(server_of(kubeconfig(tmp_path, "http://127.0.0.1:1")))
+    assert found.url == "http://127.0.0.1:1"
+    assert "secret" not in repr(found)
+
+
+def test_a_kubeconfig_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigException):
+        asyncio.run(server_of(str(tmp_path / "absent")))
+    with pytest.raises(ConfigException):
+        asyncio.run(server_of(kubeconfig(tmp_path, "http://127.0.0.1:1"), "elsewhere"))
+
+
+def test_the_object_of_an_answer_is_that_of_the_server() -> None:
+    async def check(found: Served) -> None:
+        sent = config("a", key="ü")
+        reply = await found.api.send(Write("POST", CONFIGS, sent))
+        assert reply.body["data"] == sent["data"]
+
+    against_a_server(check)

@@ -1,0 +1,174 @@
+"""An observer is kept up to date through every kind of interruption."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from gpuyard.writes import JSON, PatchType, Write
+from gpuyard_cluster.apiserver.direct import DirectApi
+from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.clock import Steps
+from gpuyard_kube.informer import Informer
+from tests.kube.serving import CONFIGS, Notes, Served, create, served
+
+THINGS = "/apis/example.com/v1/namespaces/default/things"
+
+
+def observing(
+    test: Callable[[Served, Notes], Awaitable[None]], path: str = CONFIGS, history: int = 1000
+) -> Notes:
+    """Run a test beside an informer of "configmaps" at `path`."""
+    notes = Notes()
+
+    async def run() -> None:
+        async with served(history) as found:
+            informer = asyncio.create_task(Informer(found.api, notes, {"configmaps": path}).run())
+            try:
+                await test(found, notes)
+                assert not informer.done()
+            finally:
+                informer.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await informer
+
+    asyncio.run(run())
+    return notes
+
+
+def test_first_comes_a_list_then_every_change() -> None:
+    async def check(found: Served, notes: Notes) -> None:
+        await notes.until(lambda: notes.lists == 1)
+        await found.api.send(create("a"))
+        await found.api.send(Write("PATCH", f"{CONFIGS}/a", {"data": {"k": "v"}}, PatchType.MERGE))
+        await found.api.send(Write("DELETE", f"{CONFIGS}/a"))
+        await notes.until(lambda: len(notes.told) == 4)
+
+    notes = observing(check)
+    assert notes.told == [
+        "configmaps []",
+        *(f"configmaps {event} a" for event in ("ADDED", "MODIFIED", "DELETED")),
+    ]
+
+
+def test_selectors_in_a_path_choose_what_is_observed() -> None:
+    async def check(found: Served, notes: Notes) -> None:
+        for name in ("a", "b"):
+            await found.api.send(create(name))
+        await notes.until(lambda: "b" in notes.known)
+        assert set(notes.known) == {"b"}
+
+    observing(check, f"{CONFIGS}?fieldSelector=metadata.name%3Db")
+
+
+def test_a_watch_that_ends_is_resumed_where_it_was() -> None:
+    async def check(found: Served, notes: Notes) -> None:
+        await notes.until(lambda: notes.lists == 1)
+        for name in ("a", "b", "c"):
+            await found.api.send(create(name))
+            await notes.until(lambda name=name: name in notes.known)  # type: ignore[misc]
+            found.server.close()  # every watch ends; the server serves on
+
+    assert observing(check).told == ["configmaps []", *(f"configmaps ADDED {name}" for name in "abc")]
+
+
+def test_what_happened_while_nobody_watched_is_not_lost_when_the_version_has_expired() -> None:
+    async def check(found: Served, notes: Notes) -> None:
+        await found.api.send(create("a"))
+        await notes.until(lambda: "a" in notes.known)
+        await found.listener.close()
+        silently(found, *(create(f"new-{number}") for number in range(10)), Write("DELETE", f"{CONFIGS}/a"))
+        await found.restart()
+        await notes.until(lambda: "new-9" in notes.known)
+        assert "a" not in notes.known
+
+    assert observing(check, history=3).lists == 2
+
+
+def test_a_server_that_is_another_after_its_restart_is_listed_anew() -> None:
+    async def check(found: Served, notes: Notes) -> None:
+        await found.api.send(create("old"))
+        await notes.until(lambda: "old" in notes.known)
+        await found.listener.close()
+        found.server = APIServer(lambda: 1_700_000_000.0, seed=1)
+        silently(found, create("young"))
+        await found.restart()
+        await notes.until(lambda: set(notes.known) == {"young"})
+
+    observing(check)
+
+
+def test_a_resource_that_is_not_served_yet_has_no_objects_and_comes_later() -> None:
+    async def check(found: Served, notes: Notes) -> None:
+        await notes.until(lambda: notes.told == ["configmaps []"])
+        await found.api.send(
+            Write("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", THING_DEFINITION)
+        )
+        thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}}
+        assert (await found.api.send(Write("POST", THINGS, thing))).ok
+        await notes.until(lambda: "t" in notes.known)
+
+    observing(check, THINGS)
+
+
+def test_objects_larger_than_a_line_buffer_are_observed() -> None:
+    async def check(found: Served, notes: Notes) -> None:
+        await notes.until(lambda: notes.lists == 1)
+        await found.api.send(create("large", key="x" * 900_000))
+        await notes.until(lambda: "large" in notes.known)
+        assert len(notes.known["large"]["data"]["key"]) == 900_000
+
+    observing(check)
+
+
+def test_a_server_that_is_down_is_asked_until_it_answers() -> None:
+    notes = Notes()
+
+    async def run() -> None:
+        async with served() as found:
+            await found.listener.close()
+            informer = asyncio.create_task(Informer(found.api, notes, {"configmaps": CONFIGS}).run())
+            await asyncio.sleep(0)
+            await found.restart()
+            await notes.until(lambda: notes.lists == 1)
+            informer.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await informer
+
+    asyncio.run(run())
+
+
+def test_an_observer_that_fails_is_not_hidden() -> None:
+    class Broken(Notes):
+        def replace(self, resource: str, objects: object) -> None:
+            raise ZeroDivisionError
+
+    async def run() -> None:
+        async with served() as found:
+            with pytest.raises(ExceptionGroup) as raised:
+                await Informer(found.api, Broken(), {"configmaps": CONFIGS}).run()
+            assert raised.group_contains(ZeroDivisionError)
+
+    asyncio.run(run())
+
+
+def silently(found: Served, *writes: Write) -> None:
+    """Do writes in a server that does not listen."""
+    api = DirectApi(found.server, "kubectl")
+    assert all(Steps().complete(api.send(write)).ok for write in writes)
+
+
+THING_DEFINITION: JSON = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "things.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+        "versions": [
+            {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
+        ],
+    },
+}
