@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuyard.writes import JSON, Reply, Write
-from gpuyard_cluster.apiserver.patches import apply_patch
+from gpuyard_cluster.apiserver.changes.patches import apply_patch
 from gpuyard_cluster.clock import Steps
 from gpuyard_kube.api import Observer
 

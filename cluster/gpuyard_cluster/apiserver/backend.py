@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from gpuyard_cluster.apiserver.errors import ApiError, not_found
-from gpuyard_cluster.apiserver.registry import Registry
-from gpuyard_cluster.apiserver.resources import Resource
+from gpuyard_cluster.apiserver.kinds.registry import Registry
+from gpuyard_cluster.apiserver.kinds.resources import Resource
 from gpuyard_cluster.apiserver.routing import Target
-from gpuyard_cluster.apiserver.storage import Store, Stored
-from gpuyard_cluster.apiserver.views import View
-from gpuyard_cluster.apiserver.watches import OpenWatches
+from gpuyard_cluster.apiserver.storage.storage import Store, Stored
+from gpuyard_cluster.apiserver.storage.views import View
+from gpuyard_cluster.apiserver.storage.watches import OpenWatches
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """No vowels, so that no words appear (`k8s.io/apimachinery/pkg/util/rand`)."""

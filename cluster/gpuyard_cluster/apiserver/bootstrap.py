@@ -3,10 +3,11 @@
 Stands for the post-start hooks of kube-apiserver.
 """
 
-from gpuyard_cluster.apiserver import bodies, creation
 from gpuyard_cluster.apiserver.backend import Backend
-from gpuyard_cluster.apiserver.options import WriteOptions
 from gpuyard_cluster.apiserver.routing import Target
+from gpuyard_cluster.apiserver.verbs import creation
+from gpuyard_cluster.apiserver.wire import bodies
+from gpuyard_cluster.apiserver.wire.options import WriteOptions
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 

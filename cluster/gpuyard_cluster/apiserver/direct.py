@@ -11,7 +11,7 @@ import orjson
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request, Response
 from gpuyard_cluster.apiserver.server import APIServer
-from gpuyard_cluster.apiserver.watches import Watch
+from gpuyard_cluster.apiserver.storage.watches import Watch
 from gpuyard_kube.api import Observer
 
 Deliver = Callable[[str, Callable[[], None]], None]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from gpuyard_cluster.apiserver import encoding
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
 from gpuyard_cluster.apiserver.server import APIServer
-from gpuyard_cluster.apiserver.watches import Watch
+from gpuyard_cluster.apiserver.storage.watches import Watch
+from gpuyard_cluster.apiserver.wire import encoding
 from gpuyard_cluster.listening import Guest, listen
 
 BOOKMARK_SECONDS = 50.0

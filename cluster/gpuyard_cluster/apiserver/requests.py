@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpuyard_cluster.apiserver.errors import bad_request
-from gpuyard_cluster.apiserver.watches import Watch
+from gpuyard_cluster.apiserver.storage.watches import Watch
 
 JSON_TYPE = "application/json"
 MAX_BODY = 3 * 1024 * 1024

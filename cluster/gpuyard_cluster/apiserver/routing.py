@@ -6,9 +6,9 @@ Stands for the RequestInfo resolver of kube-apiserver.
 from dataclasses import dataclass
 
 from gpuyard_cluster.apiserver.errors import not_served
-from gpuyard_cluster.apiserver.registry import NoSuchPathError, Registry, unknown_resource
-from gpuyard_cluster.apiserver.resources import Resource
-from gpuyard_cluster.apiserver.storage import object_key
+from gpuyard_cluster.apiserver.kinds.registry import NoSuchPathError, Registry, unknown_resource
+from gpuyard_cluster.apiserver.kinds.resources import Resource
+from gpuyard_cluster.apiserver.storage.storage import object_key
 
 _NAMESPACE_PARTS = ("status", "finalize")
 """Second segments after a namespace's name that are its own subresources, not resources inside it."""

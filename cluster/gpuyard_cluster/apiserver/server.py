@@ -8,23 +8,23 @@ import random
 from collections.abc import Callable
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import handlers, reviews
-from gpuyard_cluster.apiserver.accept import Form, negotiate
 from gpuyard_cluster.apiserver.backend import Backend
-from gpuyard_cluster.apiserver.bodies import read_kind
 from gpuyard_cluster.apiserver.bootstrap import bootstrap
-from gpuyard_cluster.apiserver.builtin import BUILTIN
-from gpuyard_cluster.apiserver.custom import follow_definitions
-from gpuyard_cluster.apiserver.documents import Documents
+from gpuyard_cluster.apiserver.custom.custom import follow_definitions
+from gpuyard_cluster.apiserver.documents.documents import Documents
+from gpuyard_cluster.apiserver.documents.health import Metrics
 from gpuyard_cluster.apiserver.errors import ApiError
-from gpuyard_cluster.apiserver.health import Metrics
-from gpuyard_cluster.apiserver.podlogs import LogSource, no_logs
-from gpuyard_cluster.apiserver.registry import NoSuchPathError, Registry
-from gpuyard_cluster.apiserver.rendering import document
+from gpuyard_cluster.apiserver.kinds.builtin import BUILTIN
+from gpuyard_cluster.apiserver.kinds.registry import NoSuchPathError, Registry
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
 from gpuyard_cluster.apiserver.routing import Target, resolve
-from gpuyard_cluster.apiserver.storage import HISTORY, Store
-from gpuyard_cluster.apiserver.subresources import Subresources, bind
+from gpuyard_cluster.apiserver.storage.storage import HISTORY, Store
+from gpuyard_cluster.apiserver.verbs import handlers, reviews
+from gpuyard_cluster.apiserver.verbs.podlogs import LogSource, no_logs
+from gpuyard_cluster.apiserver.verbs.subresources import Subresources, bind
+from gpuyard_cluster.apiserver.wire.accept import Form, negotiate
+from gpuyard_cluster.apiserver.wire.bodies import read_kind
+from gpuyard_cluster.apiserver.wire.rendering import document
 
 Fault = Callable[[Request], ApiError | None]
 """Asked before each mutating request: the error with which it fails, or None."""

@@ -9,7 +9,7 @@ from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import Request, Response
 from gpuyard_cluster.apiserver.server import APIServer
-from gpuyard_cluster.apiserver.watches import Watch
+from gpuyard_cluster.apiserver.storage.watches import Watch
 
 START = 1_700_000_000.0
 STAMP = "2023-11-14T22:13:20Z"

@@ -2,8 +2,8 @@ import random
 import re
 
 from gpuyard_cluster.apiserver.backend import Backend
-from gpuyard_cluster.apiserver.registry import Registry
-from gpuyard_cluster.apiserver.storage import Store
+from gpuyard_cluster.apiserver.kinds.registry import Registry
+from gpuyard_cluster.apiserver.storage.storage import Store
 
 
 def backend(seed: int) -> Backend:

@@ -11,7 +11,7 @@ import pytest
 from gpuyard_cluster.apiserver import http
 from gpuyard_cluster.apiserver.http import serve
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
-from gpuyard_cluster.apiserver.watches import Watch
+from gpuyard_cluster.apiserver.storage.watches import Watch
 from tests.cluster.apiserver.calling import CONFIGS, LEASES, Caller, config, lease
 
 Test = Callable[[Caller, aiohttp.ClientSession], Awaitable[None]]

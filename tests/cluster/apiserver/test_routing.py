@@ -1,8 +1,8 @@
 import pytest
 
-from gpuyard_cluster.apiserver.builtin import BUILTIN
 from gpuyard_cluster.apiserver.errors import ApiError
-from gpuyard_cluster.apiserver.registry import NoSuchPathError, Registry
+from gpuyard_cluster.apiserver.kinds.builtin import BUILTIN
+from gpuyard_cluster.apiserver.kinds.registry import NoSuchPathError, Registry
 from gpuyard_cluster.apiserver.routing import resolve
 
 REGISTRY = Registry(BUILTIN)

@@ -6,9 +6,9 @@ Stands for `validateContainers`, `validateInitContainers` and `ValidateVolumes`.
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.names import label_fault
+from gpuyard_cluster.apiserver.rules import causes
+from gpuyard_cluster.apiserver.rules.names import label_fault
 from gpuyard_cluster.apiserver.rules.resources import requirement_faults
 
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")

@@ -6,11 +6,11 @@ Stands for `ValidateLease`, `ValidatePriorityClass`, `ValidatePodDisruptionBudge
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.names import qualified_fault
-from gpuyard_cluster.apiserver.priorities import SYSTEM_CLASSES
+from gpuyard_cluster.apiserver.kinds.priorities import SYSTEM_CLASSES
+from gpuyard_cluster.apiserver.rules import causes
 from gpuyard_cluster.apiserver.rules.containers import one_of
+from gpuyard_cluster.apiserver.rules.names import qualified_fault
 from gpuyard_cluster.apiserver.rules.selectors import selector_faults
 
 _HIGHEST_USER_PRIORITY = 1_000_000_000

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
+from gpuyard_cluster.apiserver.rules import causes
 
 _KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 _KEY_RULE = (

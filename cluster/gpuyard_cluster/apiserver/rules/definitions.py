@@ -6,10 +6,11 @@ Stands for `ValidateCustomResourceDefinition` of `k8s.io/apiextensions-apiserver
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes, schema_rules
+from gpuyard_cluster.apiserver.custom import schema_rules
+from gpuyard_cluster.apiserver.custom.structural import structural_faults
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.names import label_fault, subdomain_fault
-from gpuyard_cluster.apiserver.structural import structural_faults
+from gpuyard_cluster.apiserver.rules import causes
+from gpuyard_cluster.apiserver.rules.names import label_fault, subdomain_fault
 
 _SCOPES = ("Cluster", "Namespaced")
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")

@@ -6,9 +6,9 @@ Stands for `ValidateNode`, `ValidateNodeResources` and `ValidateNodeUpdate`.
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.names import qualified_fault
+from gpuyard_cluster.apiserver.rules import causes
+from gpuyard_cluster.apiserver.rules.names import qualified_fault
 from gpuyard_cluster.apiserver.rules.placement import taint_faults
 from gpuyard_cluster.apiserver.rules.resources import amount_faults
 

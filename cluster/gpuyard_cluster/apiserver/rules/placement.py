@@ -7,10 +7,10 @@ Stands for `ValidateNodeSelector`, `validateAffinity`, `ValidateTolerations`, `v
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.names import label_faults, label_value_fault, qualified_fault
+from gpuyard_cluster.apiserver.rules import causes
 from gpuyard_cluster.apiserver.rules.containers import one_of
+from gpuyard_cluster.apiserver.rules.names import label_faults, label_value_fault, qualified_fault
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")

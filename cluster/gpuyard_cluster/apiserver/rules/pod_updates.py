@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
+from gpuyard_cluster.apiserver.rules import causes
 
 _FREE_FIELDS = ("activeDeadlineSeconds", "tolerations", "schedulingGates")
 _GATED_FIELDS = ("nodeSelector", "affinity")

@@ -6,10 +6,10 @@ Stands for `ValidatePodCreate` and `ValidatePodSpec`.
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.names import subdomain_fault
+from gpuyard_cluster.apiserver.rules import causes
 from gpuyard_cluster.apiserver.rules.containers import container_faults, one_of, volume_faults
+from gpuyard_cluster.apiserver.rules.names import subdomain_fault
 from gpuyard_cluster.apiserver.rules.placement import placement_faults
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")

@@ -7,11 +7,11 @@ cannot evaluate exactly (params, JSONPatch mutations, CEL beyond `cel`) is refus
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
-from gpuyard_cluster.apiserver.apply_configuration import compile_literal
-from gpuyard_cluster.apiserver.cel import Failure, compile_text
+from gpuyard_cluster.apiserver.admission.apply_configuration import compile_literal
+from gpuyard_cluster.apiserver.admission.cel import Failure, compile_text
+from gpuyard_cluster.apiserver.admission.policy_matching import VARIABLES
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.policy_matching import VARIABLES
+from gpuyard_cluster.apiserver.rules import causes
 from gpuyard_cluster.apiserver.rules.selectors import selector_faults
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from gpuyard.quantities import NANO, parse
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.names import qualified_fault
+from gpuyard_cluster.apiserver.rules import causes
+from gpuyard_cluster.apiserver.rules.names import qualified_fault
 
 _CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 _NATIVE_DOMAIN = "kubernetes.io/"

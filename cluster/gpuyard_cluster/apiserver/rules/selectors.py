@@ -6,9 +6,9 @@ Stands for `ValidateLabelSelector` of `k8s.io/apimachinery/pkg/apis/meta/v1/vali
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.names import label_faults, label_value_fault, qualified_fault
+from gpuyard_cluster.apiserver.rules import causes
+from gpuyard_cluster.apiserver.rules.names import label_faults, label_value_fault, qualified_fault
 
 
 def selector_faults(selector: JSON, path: str) -> Iterator[Cause]:

@@ -6,9 +6,9 @@ Stands for the `Validate*` functions of the apps and batch groups, as far as a p
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver import causes
 from gpuyard_cluster.apiserver.errors import Cause
-from gpuyard_cluster.apiserver.names import label_faults
+from gpuyard_cluster.apiserver.rules import causes
+from gpuyard_cluster.apiserver.rules.names import label_faults
 from gpuyard_cluster.apiserver.rules.pods import spec_faults
 from gpuyard_cluster.apiserver.rules.selectors import selector_faults
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from gpuyard_cluster.apiserver.defaults import apply_defaults
+from gpuyard_cluster.apiserver.kinds.defaults import apply_defaults
 from gpuyard_cluster.apiserver.rules.definitions import definition_faults, update_faults
 
 FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -1,0 +1,4 @@
+"""Custom resources: definitions, structural schemas, defaulting, pruning and validation.
+
+Stands for apiextensions-apiserver.
+"""

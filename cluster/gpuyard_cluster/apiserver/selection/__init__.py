@@ -1,0 +1,4 @@
+"""Label and field selectors.
+
+Stands for apimachinery's labels and fields packages.
+"""

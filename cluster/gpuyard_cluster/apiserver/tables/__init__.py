@@ -1,0 +1,4 @@
+"""Objects as tables, as kubectl shows them.
+
+Stands for kube-apiserver's printers.
+"""

@@ -1,0 +1,155 @@
+"""The verbs on collections and objects.
+
+Stands for `endpoints/handlers` of kube-apiserver: each takes a request apart, lets a flow do the work, and renders.
+"""
+
+from collections.abc import Callable
+
+from gpuyard_cluster.apiserver.backend import Backend
+from gpuyard_cluster.apiserver.errors import ApiError
+from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request, Response
+from gpuyard_cluster.apiserver.routing import Target
+from gpuyard_cluster.apiserver.rules import metadata
+from gpuyard_cluster.apiserver.storage import listing, watching
+from gpuyard_cluster.apiserver.storage.storage import Stored
+from gpuyard_cluster.apiserver.verbs import creation, deletion, patching, updates
+from gpuyard_cluster.apiserver.wire import bodies
+from gpuyard_cluster.apiserver.wire.accept import negotiate
+from gpuyard_cluster.apiserver.wire.delete_options import delete_options
+from gpuyard_cluster.apiserver.wire.options import write_options
+from gpuyard_cluster.apiserver.wire.rendering import Renderer, document, renderer
+
+Handler = Callable[[Backend, Request, Target], Response]
+
+_CREATED_BY_PUT = frozenset(
+    {
+        "clusterrolebindings.rbac.authorization.k8s.io",
+        "clusterroles.rbac.authorization.k8s.io",
+        "endpoints",
+        "endpointslices.discovery.k8s.io",
+        "events",
+        "events.events.k8s.io",
+        "leases.coordination.k8s.io",
+        "rolebindings.rbac.authorization.k8s.io",
+        "roles.rbac.authorization.k8s.io",
+        "services",
+    }
+)
+"""Resources whose strategy has AllowCreateOnUpdate."""
+_RETURNED_WHEN_GONE = frozenset({"pods", "serviceaccounts", "services"})
+"""Resources whose registry has ReturnDeletedObject; the others answer a finished deletion with a Status."""
+
+
+def handle(backend: Backend, request: Request, target: Target) -> Response:
+    """The answer to a request about a collection or an object."""
+    verbs = _OBJECT_VERBS if target.name else _COLLECTION_VERBS
+    found = verbs.get(request.method)
+    if found is None or found[0] not in target.resource.verbs:
+        raise method_not_allowed()
+    return found[1](backend, request, target)
+
+
+def method_not_allowed() -> ApiError:
+    message = "the server does not allow this method on the requested resource"
+    return ApiError(405, "MethodNotAllowed", message)
+
+
+def rendering(backend: Backend, request: Request, target: Target) -> Renderer:
+    """How the request wants to see objects of the target."""
+    form = negotiate(request.headers.get("accept", ""))
+    return renderer(request, backend.view(target), form, backend.now)
+
+
+def written(renders: Renderer, stored: Stored, status: int, warnings: list[str]) -> Response:
+    """The answer to a write: the object as it is now."""
+    response = renders.response(stored, status)
+    headers = tuple(("warning", f'299 - "{_escaped(text)}"') for text in warnings)
+    return Response(response.status, response.headers + headers, response.body)
+
+
+def get(backend: Backend, request: Request, target: Target) -> Response:
+    """GET of an object, or of its status."""
+    if request.flag("watch"):
+        return _watch(backend, request, target)
+    return rendering(backend, request, target).response(backend.read(target))
+
+
+def _watch(backend: Backend, request: Request, target: Target) -> Response:
+    renders = rendering(backend, request, target)
+    watch = watching.open_watch(request, target, backend, renders)
+    return Response(200, (("content-type", JSON_TYPE),), watch=watch)
+
+
+def _list(backend: Backend, request: Request, target: Target) -> Response:
+    if request.flag("watch"):
+        return _watch(backend, request, target)
+    renders = rendering(backend, request, target)
+    page = listing.page(request, target, backend.store)
+    return renders.listing(page.items, page.metadata)
+
+
+def _create(backend: Backend, request: Request, target: Target) -> Response:
+    if target.resource.namespaced and not target.namespace:
+        raise method_not_allowed()
+    options, renders = write_options(request), rendering(backend, request, target)
+    obj, warnings = bodies.read_object(request, target.resource, options)
+    return written(renders, creation.create(backend, target, obj, options), 201, warnings)
+
+
+def put(backend: Backend, request: Request, target: Target) -> Response:
+    """PUT of an object, or of its status."""
+    options, renders = write_options(request), rendering(backend, request, target)
+    obj, warnings = bodies.read_object(request, target.resource, options)
+    metadata.place(target, obj["metadata"])
+    stored = backend.get(target)
+    if stored is None and not target.subresource and target.resource.qualified in _CREATED_BY_PUT:
+        return written(renders, creation.create(backend, target, obj, options), 201, warnings)
+    metadata.check_uid(target, backend.read(target).obj["metadata"], obj["metadata"].get("uid"))
+    return written(renders, updates.update(backend, target, obj, options), 200, warnings)
+
+
+def patch(backend: Backend, request: Request, target: Target) -> Response:
+    """PATCH of an object, or of its status."""
+    options, renders = write_options(request), rendering(backend, request, target)
+    stored, status, warnings = patching.patch(backend, target, request, options)
+    return written(renders, stored, status, warnings)
+
+
+def _delete(backend: Backend, request: Request, target: Target) -> Response:
+    renders = rendering(backend, request, target)
+    deleted = deletion.delete(backend, target, delete_options(request, bodies.read_delete_options(request)))
+    if deleted.gone and target.resource.qualified not in _RETURNED_WHEN_GONE:
+        return document(_success(target, deleted.stored), renders.form)
+    return renders.response(deleted.stored)
+
+
+def _delete_collection(backend: Backend, request: Request, target: Target) -> Response:
+    renders = rendering(backend, request, target)
+    options = delete_options(request, bodies.read_delete_options(request))
+    page = listing.page(request, target, backend.store)
+    return renders.listing(deletion.delete_collection(backend, target, page.items, options), page.metadata)
+
+
+def _success(target: Target, last: Stored) -> dict[str, object]:
+    resource = target.resource
+    details = {"name": target.name, "kind": resource.plural, "uid": last.obj["metadata"]["uid"]}
+    if resource.group:
+        details["group"] = resource.group
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+_COLLECTION_VERBS: dict[str, tuple[str, Handler]] = {
+    "GET": ("list", _list),
+    "POST": ("create", _create),
+    "DELETE": ("deletecollection", _delete_collection),
+}
+_OBJECT_VERBS: dict[str, tuple[str, Handler]] = {
+    "GET": ("get", get),
+    "PUT": ("update", put),
+    "PATCH": ("patch", patch),
+    "DELETE": ("delete", _delete),
+}

@@ -1,0 +1,75 @@
+"""PATCH: merge, JSON and strategic patches, and server-side apply.
+
+Stands for the patchers of kube-apiserver. A patch is always made on the newest object, so it needs no retry.
+"""
+
+from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.backend import Backend
+from gpuyard_cluster.apiserver.changes import apply, patches
+from gpuyard_cluster.apiserver.errors import bad_request, not_found
+from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request
+from gpuyard_cluster.apiserver.routing import Target
+from gpuyard_cluster.apiserver.rules import metadata
+from gpuyard_cluster.apiserver.storage.storage import Stored
+from gpuyard_cluster.apiserver.verbs import creation, updates
+from gpuyard_cluster.apiserver.wire import bodies, encoding
+from gpuyard_cluster.apiserver.wire.options import WriteOptions
+
+
+def patch(
+    backend: Backend, target: Target, request: Request, options: WriteOptions
+) -> tuple[Stored, int, list[str]]:
+    """Patch the target's object; the object, 200 (or 201 if an apply made it), and warnings."""
+    if options.applied:
+        return _apply(backend, target, request, options)
+    current = backend.view(target).obj(backend.read(target))
+    changed = patched(request, current, target.resource.kind)
+    bodies.check_type(changed, target.resource)
+    warnings = bodies.settle(changed, target.resource, options, patched=True)
+    return updates.update(backend, target, changed, options), 200, warnings
+
+
+def patched(request: Request, current: JSON, kind: str) -> JSON:
+    """`current` with the patch of the request's body; nothing is stored."""
+    change = encoding.decode(request.body, JSON_TYPE).value
+    return patches.apply_patch(request.content_type, current, change, kind)
+
+
+def _apply(
+    backend: Backend, target: Target, request: Request, options: WriteOptions
+) -> tuple[Stored, int, list[str]]:
+    config = _config(target, request)
+    stored = backend.get(target)
+    if stored is None and target.subresource:
+        raise not_found(target.resource.qualified, target.name)
+    obj = apply.apply(
+        None if stored is None else backend.view(target).obj(stored),
+        _applicable(target, config),
+        options.manager,
+        options.force,
+        now=backend.timestamp(),
+        subresource=target.subresource,
+        schema=target.resource.document,
+    )
+    warnings = bodies.settle(obj, target.resource, options, patched=True)
+    if stored is None:
+        return creation.create(backend, target, obj, options), 201, warnings
+    return updates.update(backend, target, obj, options), 200, warnings
+
+
+def _config(target: Target, request: Request) -> JSON:
+    config = encoding.decode(request.body, "application/yaml").value
+    if not isinstance(config, dict) or not config.get("kind") or not config.get("apiVersion"):
+        raise bad_request("invalid object type: apiVersion and kind must be set in the applied configuration")
+    bodies.check_type(config, target.resource)
+    metadata.place(target, config["metadata"])
+    return config
+
+
+def _applicable(target: Target, config: JSON) -> JSON:
+    """The parts of a configuration that its path writes."""
+    if not target.resource.status_isolated:
+        return config
+    if target.subresource == "status":
+        return {key: config[key] for key in ("apiVersion", "kind", "metadata", "status") if key in config}
+    return {key: value for key, value in config.items() if key != "status"}

@@ -1,0 +1,289 @@
+"""Server-side apply and the managedFields of plain writes."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuyard_cluster.apiserver.changes.apply import apply, track
+from gpuyard_cluster.apiserver.errors import ApiError
+
+NOW, LATER = "2026-01-02T03:04:05Z", "2026-01-02T03:05:00Z"
+
+
+def config(data: dict[str, Any] | None = None, **metadata: Any) -> dict[str, Any]:
+    found = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", **metadata}}
+    return found if data is None else {**found, "data": data}
+
+
+def deployment(*containers: dict[str, Any]) -> dict[str, Any]:
+    spec = {"template": {"spec": {"containers": list(containers)}}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}
+
+
+def applied(
+    live: dict[str, Any] | None, wanted: dict[str, Any], manager: str, force: bool = False
+) -> dict[str, Any]:
+    before = copy.deepcopy((live, wanted))
+    result = apply(live, wanted, manager, force, now=NOW)
+    assert (live, wanted) == before, "neither argument may change"
+    return result
+
+
+def owners(obj: dict[str, Any]) -> dict[str, Any]:
+    """The fields of each manager."""
+    return {entry["manager"]: entry["fieldsV1"] for entry in obj["metadata"].get("managedFields", [])}
+
+
+def test_the_first_apply_creates_and_records_what_it_sets() -> None:
+    made = applied(None, config({"x": "1"}, labels={"l": "v"}), "one")
+    (entry,) = made["metadata"]["managedFields"]
+    assert entry == {
+        "manager": "one",
+        "operation": "Apply",
+        "apiVersion": "v1",
+        "time": NOW,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:metadata": {"f:labels": {"f:l": {}}}, "f:data": {"f:x": {}}},
+    }
+
+
+def test_applying_the_same_again_changes_nothing_not_even_the_time() -> None:
+    made = applied(None, config({"x": "1"}), "one")
+    assert apply(made, config({"x": "1"}), "one", False, now=LATER) == made
+
+
+def test_a_conflict_names_manager_and_field_and_force_takes_over() -> None:
+    made = applied(None, config({"x": "1"}), "one")
+    with pytest.raises(ApiError) as refused:
+        applied(made, config({"x": "2"}), "two")
+    status = refused.value.status()
+    assert (status["code"], status["reason"]) == (409, "Conflict")
+    assert status["message"] == 'Apply failed with 1 conflict: conflict with "one": .data.x'
+    cause = {"reason": "FieldManagerConflict", "message": 'conflict with "one"', "field": ".data.x"}
+    assert status["details"]["causes"] == [cause]
+    forced = applied(made, config({"x": "2"}), "two", force=True)
+    assert forced["data"] == {"x": "2"}
+    assert owners(forced) == {"two": {"f:data": {"f:x": {}}}}
+
+
+def test_several_conflicts_are_listed_by_manager() -> None:
+    made = track(None, config({"x": "1", "y": "1"}), "editor", now=NOW)
+    with pytest.raises(ApiError) as refused:
+        applied(made, config({"x": "2", "y": "2"}), "one")
+    wanted = 'Apply failed with 2 conflicts: conflicts with "editor" using v1:\n- .data.x\n- .data.y'
+    assert refused.value.message == wanted
+
+
+def test_a_shared_field_goes_with_its_last_applier() -> None:
+    made = applied(None, config({"x": "1", "own": "1"}), "one")
+    both = applied(made, config({"x": "1"}), "two")
+    assert set(owners(both)) == {"one", "two"}
+    left = applied(both, config(), "one")
+    assert left["data"] == {"x": "1"}
+    assert "data" not in applied(left, config(), "two")
+
+
+def test_a_field_that_an_update_set_survives_an_applier_that_never_owned_it() -> None:
+    made = applied(None, config({"x": "1"}), "one")
+    edited = track(made, {**made, "data": {"x": "1", "y": "2"}}, "editor", now=NOW)
+    assert applied(edited, config(), "one")["data"] == {"y": "2"}
+
+
+def test_dropping_all_labels_leaves_the_rest_of_the_metadata() -> None:
+    made = applied(None, config(labels={"l": "v"}, namespace="ns"), "one")
+    assert applied(made, config(namespace="ns"), "one")["metadata"] == {"name": "a", "namespace": "ns"}
+
+
+def test_lists_merge_by_key_with_one_owner_for_each_field() -> None:
+    made = applied(None, deployment({"name": "main", "image": "app:1"}), "one")
+    merged = applied(made, deployment({"name": "side", "image": "side:1"}), "two")
+    containers = merged["spec"]["template"]["spec"]["containers"]
+    assert [item["name"] for item in containers] == ["main", "side"]
+    fields = owners(merged)["two"]["f:spec"]["f:template"]["f:spec"]["f:containers"]
+    assert fields == {'k:{"name":"side"}': {".": {}, "f:name": {}, "f:image": {}}}
+    with pytest.raises(ApiError) as refused:
+        applied(
+            merged, deployment({"name": "main", "image": "app:2"}, {"name": "side", "image": "x:2"}), "one"
+        )
+    assert refused.value.details is not None
+    causes = refused.value.details["causes"]
+    assert [cause["field"] for cause in causes] == ['.spec.template.spec.containers[name="side"].image']
+    gone = applied(merged, deployment({"name": "main", "image": "app:1"}), "two", force=True)
+    assert [item["name"] for item in gone["spec"]["template"]["spec"]["containers"]] == ["main"]
+
+
+def test_defaults_of_a_dropped_item_go_with_it() -> None:
+    made = applied(
+        None, deployment({"name": "main", "image": "app:1"}, {"name": "side", "image": "s:1"}), "one"
+    )
+    made["spec"]["template"]["spec"]["containers"][1]["imagePullPolicy"] = "Always"
+    left = applied(made, deployment({"name": "main", "image": "app:1"}), "one")
+    assert left["spec"]["template"]["spec"]["containers"] == [{"name": "main", "image": "app:1"}]
+
+
+def test_ports_that_leave_out_the_protocol_meet_those_that_name_it() -> None:
+    made = applied(
+        None, deployment({"name": "m", "ports": [{"containerPort": 80, "protocol": "TCP"}]}), "one"
+    )
+    again = applied(made, deployment({"name": "m", "ports": [{"containerPort": 80, "name": "web"}]}), "two")
+    ports = again["spec"]["template"]["spec"]["containers"][0]["ports"]
+    assert ports == [{"containerPort": 80, "protocol": "TCP", "name": "web"}]
+
+
+def test_finalizers_are_owned_one_by_one() -> None:
+    made = applied(None, config(finalizers=["e.com/a"]), "one")
+    both = applied(made, config(finalizers=["e.com/b"]), "two")
+    assert both["metadata"]["finalizers"] == ["e.com/a", "e.com/b"]
+    assert applied(both, config(), "one")["metadata"]["finalizers"] == ["e.com/b"]
+
+
+def test_a_quantity_in_another_notation_is_no_change() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+    made = applied(None, {**pod, "spec": {"overhead": {"cpu": "1"}}}, "one")
+    same = applied(made, {**pod, "spec": {"overhead": {"cpu": "1000m"}}}, "two")
+    assert same["spec"] == made["spec"]
+    assert set(owners(same)) == {"one", "two"}
+
+
+WIDGET_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "properties": {
+                "size": {"type": "integer"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "parts": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["id"],
+                    "items": {
+                        "type": "object",
+                        "properties": {"id": {"type": "string"}, "n": {"type": "integer"}},
+                    },
+                },
+            },
+        },
+        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    },
+}
+
+
+def widget(**parts: Any) -> dict[str, Any]:
+    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, **parts}
+
+
+def test_custom_resources_merge_by_their_schema() -> None:
+    made = apply(None, widget(spec={"size": 1, "tags": ["a"]}), "one", False, now=NOW, schema=WIDGET_SCHEMA)
+    assert owners(made) == {"one": {"f:spec": {"f:size": {}, "f:tags": {}}}}
+    one, two = {"id": "1", "n": 1}, {"id": "2", "n": 2}
+    made = apply(made, widget(spec={"parts": [one]}), "two", False, now=NOW, schema=WIDGET_SCHEMA)
+    made = apply(made, widget(spec={"parts": [two]}), "three", False, now=NOW, schema=WIDGET_SCHEMA)
+    assert made["spec"] == {"size": 1, "tags": ["a"], "parts": [one, two]}
+
+
+def test_a_status_is_applied_through_its_subresource_by_an_entry_of_its_own() -> None:
+    made = apply(None, widget(spec={"size": 1}), "one", False, now=NOW, schema=WIDGET_SCHEMA)
+    report = widget(status={"phase": "Ready"})
+    body = apply(made, report, "one", False, now=NOW, subresource="status", schema=WIDGET_SCHEMA)
+    entries = {entry.get("subresource"): entry["fieldsV1"] for entry in body["metadata"]["managedFields"]}
+    assert entries == {None: {"f:spec": {"f:size": {}}}, "status": {"f:status": {"f:phase": {}}}}
+    assert (body["spec"], body["status"]) == ({"size": 1}, {"phase": "Ready"})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ({"metadata": {"name": "a"}}, "apiVersion and kind"),
+        ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": "a"}, "metadata must be set"),
+        (config(managedFields=[{"manager": "x"}]), "metadata.managedFields must be nil"),
+        (deployment({"image": "x"}), ".spec.template.spec.containers"),
+        (deployment({"name": "a"}, {"name": "a"}), ".spec.template.spec.containers"),
+        (deployment({"name": "a", "env": [{"value": "1"}]}), ".spec.template.spec.containers[0].env"),
+    ],
+)
+def test_a_configuration_that_cannot_be_applied_is_a_bad_request(wanted: dict[str, Any], told: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        applied(None, wanted, "one")
+    assert refused.value.code == 400
+    assert told in refused.value.message
+
+
+def test_a_create_records_its_manager_and_an_update_what_it_changes() -> None:
+    made = track(None, config({"x": "1"}), "creator", now=NOW)
+    assert owners(made) == {"creator": {"f:data": {".": {}, "f:x": {}}}}
+    edited = track(made, {**made, "data": {"x": "2", "y": "1"}}, "editor", now=LATER)
+    assert owners(edited) == {"creator": {"f:data": {}}, "editor": {"f:data": {"f:x": {}, "f:y": {}}}}
+    emptied = track(
+        edited, {key: value for key, value in edited.items() if key != "data"}, "editor", now=LATER
+    )
+    assert owners(emptied) == {}
+
+
+def test_an_entry_tells_when_its_manager_last_set_something() -> None:
+    made = track(None, config({"x": "1", "y": "1"}), "creator", now=NOW)
+    again = track(made, {**made, "data": {"x": "2", "y": "1"}}, "creator", now=LATER)
+    assert [entry["time"] for entry in again["metadata"]["managedFields"]] == [LATER]
+    fewer = track(made, {**made, "data": {"y": "1"}}, "creator", now=LATER)
+    assert [entry["time"] for entry in fewer["metadata"]["managedFields"]] == [NOW]
+
+
+def test_an_update_takes_a_field_from_its_applier() -> None:
+    made = applied(None, config({"x": "1"}), "one")
+    edited = track(made, {**made, "data": {"x": "2"}}, "editor", now=NOW)
+    assert owners(edited) == {"editor": {"f:data": {"f:x": {}}}}
+
+
+def test_an_update_that_changes_nothing_leaves_managed_fields_alone() -> None:
+    made = track(None, config({"x": "1"}), "creator", now=NOW)
+    again = {**made, "metadata": {**made["metadata"], "resourceVersion": "7", "generation": 2}}
+    without = {**again, "metadata": {"name": "a", "resourceVersion": "7"}}
+    for new in (again, without):
+        tracked = track(made, new, "editor", now=LATER)
+        assert tracked["metadata"]["managedFields"] == made["metadata"]["managedFields"]
+
+
+def test_a_client_may_reset_or_rewrite_managed_fields() -> None:
+    made = track(None, config({"x": "1"}), "creator", now=NOW)
+    reset = track(made, config({"x": "1"}, managedFields=[{}]), "editor", now=NOW)
+    assert owners(reset) == {}
+    entry = {**made["metadata"]["managedFields"][0], "manager": "renamed"}
+    garbage = [7, {"operation": "Apply"}, {**entry, "fieldsV1": {"k:{": {}}}]
+    rewritten = track(made, config({"x": "1"}, managedFields=[entry, *garbage]), "editor", now=NOW)
+    assert set(owners(rewritten)) == {"renamed"}
+
+
+DATA = st.dictionaries(st.sampled_from("abc"), st.sampled_from("12"), max_size=3)
+STEPS = st.lists(st.tuples(st.sampled_from(["one", "two", "three"]), DATA), min_size=1, max_size=6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(STEPS)
+def test_forced_applies_leave_exactly_what_their_managers_own(
+    steps: list[tuple[str, dict[str, str]]],
+) -> None:
+    live: dict[str, Any] | None = None
+    for manager, data in steps:
+        live = applied(live, config(data), manager, force=True)
+        assert data.items() <= live.get("data", {}).items()
+        assert applied(live, config(data), manager) == live
+    owned = [fields.get("f:data", {}) for fields in owners(live or {"metadata": {}}).values()]
+    assert {f"f:{key}" for key in (live or {}).get("data", {})} == {key for fields in owned for key in fields}
+
+
+@settings(deadline=None, max_examples=60)
+@given(DATA, DATA, DATA)
+def test_every_changed_field_is_owned_by_who_changed_it_last(first: Any, second: Any, third: Any) -> None:
+    live = track(None, config(first), "one", now=NOW)
+    for manager, data in (("two", second), ("three", third)):
+        old = live
+        live = track(old, {**config(data), "metadata": old["metadata"]}, manager, now=NOW)
+        for key, value in data.items():
+            holders = {
+                name for name, fields in owners(live).items() if f"f:{key}" in fields.get("f:data", {})
+            }
+            assert len(holders) == 1
+            assert (manager in holders) >= (old["data"].get(key) != value)

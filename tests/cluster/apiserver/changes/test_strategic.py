@@ -1,0 +1,147 @@
+"""Strategic merge patches of built-in kinds, and their directives."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuyard_cluster.apiserver.changes import shapes, strategic
+from gpuyard_cluster.apiserver.errors import ApiError
+
+
+def patched(spec: Any, patch: Any, part: str = "spec") -> Any:
+    """One part of a pod after a strategic merge patch of that part."""
+    shape = shapes.of_kind("v1", "Pod")
+    assert shape is not None
+    before = copy.deepcopy(spec)
+    result = strategic.merge({part: spec}, {part: patch}, shape)[part]
+    assert spec == before, "the current object must stay as it was"
+    return result
+
+
+CONTAINERS = {
+    "containers": [
+        {"name": "main", "image": "app:1", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
+        {"name": "side", "image": "side:1"},
+    ]
+}
+
+
+def test_containers_and_their_environment_merge_by_name() -> None:
+    env = [{"name": "C", "value": "3"}, {"name": "A", "$patch": "delete"}]
+    main, side = patched(CONTAINERS, {"containers": [{"name": "main", "env": env}]})["containers"]
+    assert main["env"] == [{"name": "B", "value": "2"}, {"name": "C", "value": "3"}]
+    assert (main["image"], side["image"]) == ("app:1", "side:1")
+
+
+def test_an_item_is_deleted_by_its_key() -> None:
+    left = patched(CONTAINERS, {"containers": [{"name": "side", "$patch": "delete"}]})["containers"]
+    assert [item["name"] for item in left] == ["main"]
+    assert patched(CONTAINERS, {"containers": [{"name": "none", "$patch": "delete"}]}) == CONTAINERS
+
+
+def test_a_list_is_replaced_when_an_item_says_so() -> None:
+    patch = {"containers": [{"name": "only", "image": "only:1"}, {"$patch": "replace"}]}
+    assert patched(CONTAINERS, patch) == {"containers": [{"name": "only", "image": "only:1"}]}
+
+
+def test_an_object_is_replaced_or_emptied_when_it_says_so() -> None:
+    security = {"securityContext": {"runAsUser": 1, "runAsGroup": 2}}
+    replaced = patched(security, {"securityContext": {"$patch": "replace", "runAsUser": 3}})
+    assert replaced == {"securityContext": {"runAsUser": 3}}
+    assert patched(security, {"securityContext": {"$patch": "delete"}}) == {"securityContext": {}}
+
+
+def test_tolerations_are_replaced_as_a_whole() -> None:
+    assert patched({"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "b"}]}) == {
+        "tolerations": [{"key": "b"}]
+    }
+
+
+def test_conditions_merge_by_type() -> None:
+    ready, other = {"type": "Ready", "status": "True"}, {"type": "Other", "status": "False"}
+    both = patched({"conditions": [ready]}, {"conditions": [other]}, part="status")
+    assert both == {"conditions": [ready, other]}
+    gone = patched(both, {"conditions": [{"type": "Ready", "$patch": "delete"}]}, part="status")
+    assert gone == {"conditions": [other]}
+
+
+def test_ports_merge_by_container_port() -> None:
+    spec = {"containers": [{"name": "main", "ports": [{"containerPort": 80, "name": "web"}]}]}
+    patch = {
+        "containers": [
+            {"name": "main", "ports": [{"containerPort": 80, "protocol": "UDP"}, {"containerPort": 81}]}
+        ]
+    }
+    ports = patched(spec, patch)["containers"][0]["ports"]
+    assert ports == [{"containerPort": 80, "name": "web", "protocol": "UDP"}, {"containerPort": 81}]
+
+
+def test_retain_keys_drops_what_it_does_not_name() -> None:
+    volume = {"name": "v", "$retainKeys": ["name", "configMap"], "configMap": {"name": "c"}}
+    volumes = patched({"volumes": [{"name": "v", "emptyDir": {}}]}, {"volumes": [volume]})["volumes"]
+    assert volumes == [{"name": "v", "configMap": {"name": "c"}}]
+
+
+def test_finalizers_are_a_set_from_which_values_can_be_deleted() -> None:
+    metadata = {"finalizers": ["example.com/a"]}
+    both = patched(metadata, {"finalizers": ["example.com/b", "example.com/a"]}, part="metadata")
+    assert both == {"finalizers": ["example.com/a", "example.com/b"]}
+    left = patched(both, {"$deleteFromPrimitiveList/finalizers": ["example.com/a"]}, part="metadata")
+    assert left == {"finalizers": ["example.com/b"]}
+
+
+def test_owner_references_merge_by_uid() -> None:
+    one, two = {"uid": "1", "name": "one"}, {"uid": "2", "name": "two"}
+    both = patched({"ownerReferences": [one]}, {"ownerReferences": [two]}, part="metadata")
+    assert both == {"ownerReferences": [one, two]}
+    drop = {"ownerReferences": [{"$patch": "delete", "uid": "1"}]}
+    assert patched(both, drop, part="metadata") == {"ownerReferences": [two]}
+
+
+def test_an_element_order_moves_the_items_it_names_only() -> None:
+    spec = {"initContainers": [{"name": "x"}, {"name": "injected"}, {"name": "y"}]}
+    patch = {"$setElementOrder/initContainers": [{"name": "y"}, {"name": "x"}]}
+    assert [item["name"] for item in patched(spec, patch)["initContainers"]] == ["y", "injected", "x"]
+
+
+def test_null_removes_and_nulls_in_new_parts_are_dropped() -> None:
+    assert patched({"nodeName": "n"}, {"nodeName": None, "affinity": {"nodeAffinity": None}}) == {
+        "affinity": {}
+    }
+
+
+@pytest.mark.parametrize(
+    ("patch", "code"),
+    [
+        ({"containers": [{"image": "x"}]}, 422),
+        ({"containers": ["main"]}, 422),
+        ({"securityContext": {"$patch": "frobnicate"}}, 400),
+        ({"securityContext": {"$retainKeys": ["a"], "b": 1}}, 400),
+        ({"securityContext": {"$retainKeys": "a"}}, 400),
+        ({"$deleteFromPrimitiveList/x": "a"}, 400),
+        ({"containers": [], "$setElementOrder/containers": "a"}, 400),
+    ],
+)
+def test_a_malformed_patch_is_refused(patch: Any, code: int) -> None:
+    with pytest.raises(ApiError) as refused:
+        patched(CONTAINERS, patch)
+    assert refused.value.code == code
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+CONTAINER_LISTS = st.lists(
+    st.fixed_dictionaries({"name": NAMES, "image": st.sampled_from(["x:1", "y:1"])}),
+    unique_by=lambda item: item["name"],
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(CONTAINER_LISTS, CONTAINER_LISTS)
+def test_merging_containers_keeps_others_and_is_idempotent(old: list[Any], new: list[Any]) -> None:
+    once = patched({"containers": old}, {"containers": new})
+    images = {item["name"]: item["image"] for item in once["containers"]}
+    assert images == {item["name"]: item["image"] for item in [*old, *new]}
+    assert patched(once, {"containers": new}) == once

@@ -1,0 +1,89 @@
+"""Discovery documents."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from gpuyard_cluster.apiserver.documents.discovery import document, versions
+from gpuyard_cluster.apiserver.kinds.builtin import BUILTIN
+from gpuyard_cluster.apiserver.kinds.resources import Resource, Subresource
+
+WIDGET = Resource(
+    group="example.com",
+    version="v1beta1",
+    plural="widgets",
+    kind="Widget",
+    namespaced=True,
+    singular="widget",
+    list_kind="WidgetList",
+    short_names=("wd",),
+    subresources=(Subresource("status", "Widget", "example.com", "v1beta1"),),
+    custom=True,
+)
+RESOURCES = [*BUILTIN, WIDGET, dataclasses.replace(WIDGET, version="v1")]
+
+
+def served(path: str, aggregated: bool = False) -> dict[str, Any]:
+    found = document(path, RESOURCES, aggregated=aggregated)
+    assert found is not None
+    return found
+
+
+def test_the_core_group_has_one_version() -> None:
+    assert served("/api")["versions"] == ["v1"]
+
+
+def test_a_group_prefers_its_most_mature_version() -> None:
+    groups = {group["name"]: group for group in served("/apis")["groups"]}
+    assert groups["apps"]["preferredVersion"] == {"groupVersion": "apps/v1", "version": "v1"}
+    assert [version["version"] for version in groups["example.com"]["versions"]] == ["v1", "v1beta1"]
+    assert served("/apis/example.com/") == {"kind": "APIGroup", "apiVersion": "v1", **groups["example.com"]}
+
+
+def test_versions_are_ordered_by_maturity_then_number() -> None:
+    names = ["v1alpha2", "v1beta1", "odd", "v2", "v1", "v10", "v1beta2"]
+    found = versions([dataclasses.replace(WIDGET, version=name) for name in names])
+    assert found == ["v10", "v2", "v1", "v1beta2", "v1beta1", "v1alpha2", "odd"]
+
+
+def test_a_resource_list_names_resources_and_their_parts() -> None:
+    core = {item["name"]: item for item in served("/api/v1")["resources"]}
+    assert {"pods/binding", "pods/status", "pods/eviction", "nodes/status"} <= set(core)
+    assert (core["pods"]["shortNames"], core["pods"]["namespaced"]) == (["po"], True)
+    assert core["pods/eviction"]["group"] == "policy"
+    assert not core["nodes"]["namespaced"]
+    widgets = served("/apis/example.com/v1beta1")
+    assert widgets["groupVersion"] == "example.com/v1beta1"
+    assert [item["name"] for item in widgets["resources"]] == ["widgets", "widgets/status"]
+
+
+@pytest.mark.parametrize(
+    ("path", "group", "resource"), [("/api", None, "pods"), ("/apis", "apps", "deployments")]
+)
+def test_the_aggregated_form_covers_all_groups(path: str, group: str | None, resource: str) -> None:
+    body = served(path, aggregated=True)
+    assert (body["kind"], body["apiVersion"]) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2")
+    (found,) = [item for item in body["items"] if item["metadata"].get("name") == group]
+    entries = {item["resource"]: item for item in found["versions"][0]["resources"]}
+    assert "status" in {part["subresource"] for part in entries[resource]["subresources"]}
+    assert (entries[resource]["scope"], entries[resource]["responseKind"]["group"]) == (
+        "Namespaced",
+        group or "",
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/apis/none.example.com",
+        "/apis/apps/v9",
+        "/api/v2",
+        "/api/v1/pods",
+        "/nowhere",
+        "/apis/apps/v1/x",
+    ],
+)
+def test_other_paths_have_no_document(path: str) -> None:
+    assert document(path, RESOURCES, aggregated=False) is None

@@ -1,0 +1,87 @@
+from typing import Any
+
+from gpuyard_cluster.apiserver.kinds import defaults
+
+
+def filled(kind: str, **fields: Any) -> dict[str, Any]:
+    obj = {"kind": kind, **fields}
+    defaults.apply_defaults(kind, obj)
+    return obj
+
+
+def created(kind: str, **fields: Any) -> dict[str, Any]:
+    obj = filled(kind, apiVersion="v1", **fields)
+    defaults.prepare_create(kind, obj)
+    return obj
+
+
+def test_a_new_pod_is_pending_and_says_when_it_is_gated() -> None:
+    container = {"name": "main", "image": "a"}
+    free = created("Pod", spec={"containers": [container]})
+    assert free["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+    gated = created("Pod", spec={"containers": [container], "schedulingGates": [{"name": "x"}]})
+    (condition,) = gated["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["reason"]) == (
+        "PodScheduled",
+        "False",
+        "SchedulingGated",
+    )
+
+
+def test_a_namespace_carries_its_name_and_a_finalizer() -> None:
+    namespace = created("Namespace", metadata={"name": "n"})
+    assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
+    assert (namespace["spec"], namespace["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
+    released = {**namespace, "spec": {}}
+    defaults.apply_defaults("Namespace", released)
+    assert released["spec"] == {}, "a finalizer that was removed must not come back"
+
+
+def test_the_texts_of_a_secret_are_kept_as_base64_and_win() -> None:
+    secret = filled("Secret", stringData={"x": "hi", "y": "new"}, data={"y": "b2xk"})
+    assert secret == {"kind": "Secret", "type": "Opaque", "data": {"x": "aGk=", "y": "bmV3"}}
+
+
+def test_allocatable_starts_as_capacity() -> None:
+    node = filled("Node", status={"capacity": {"cpu": "8"}})
+    assert node["status"]["allocatable"] == {"cpu": "8"}
+
+
+def test_spec_and_status_are_there_even_when_empty() -> None:
+    assert created("Node")["spec"] == {}
+    assert "spec" not in created("ConfigMap")
+
+
+def test_workloads_share_no_default_with_each_other() -> None:
+    first, second = filled("Deployment"), filled("Deployment")
+    first["spec"]["strategy"]["rollingUpdate"]["maxSurge"] = 1
+    assert second["spec"]["strategy"]["rollingUpdate"]["maxSurge"] == "25%"
+    assert second["spec"]["replicas"] == 1
+
+
+def test_a_pod_template_gets_the_defaults_of_a_pod_spec() -> None:
+    template = {"spec": {"containers": [{"name": "main", "image": "a:1"}]}}
+    spec = filled("Deployment", spec={"template": template})["spec"]["template"]["spec"]
+    assert (spec["restartPolicy"], spec["containers"][0]["imagePullPolicy"]) == ("Always", "IfNotPresent")
+    assert "tolerations" not in spec
+
+
+def test_the_names_of_a_definition_are_derived_from_its_kind() -> None:
+    spec = filled("CustomResourceDefinition", spec={"names": {"kind": "Widget"}})["spec"]
+    assert (spec["names"]["singular"], spec["names"]["listKind"]) == ("widget", "WidgetList")
+    assert spec["conversion"] == {"strategy": "None"}
+
+
+def test_a_policy_fails_closed_unless_it_says_otherwise() -> None:
+    spec = filled("MutatingAdmissionPolicy", spec={"matchConstraints": {"resourceRules": [{}]}})["spec"]
+    assert (spec["failurePolicy"], spec["matchConstraints"]["resourceRules"]) == ("Fail", [{"scope": "*"}])
+
+
+def test_a_service_port_targets_itself() -> None:
+    spec = filled("Service", spec={"ports": [{"port": 80}]})["spec"]
+    assert spec["ports"] == [{"port": 80, "protocol": "TCP", "targetPort": 80}]
+    assert spec["type"] == "ClusterIP"
+
+
+def test_a_priority_class_has_a_value() -> None:
+    assert filled("PriorityClass")["value"] == 0

@@ -1,0 +1,74 @@
+from typing import Any
+
+import pytest
+
+from gpuyard_cluster.apiserver.errors import ApiError
+from gpuyard_cluster.apiserver.kinds import kinds
+
+
+def pod(**spec: Any) -> dict[str, Any]:
+    containers = [{"name": "main", "image": "app:1"}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a"},
+        "spec": {"containers": containers, **spec},
+    }
+
+
+def test_a_pod_is_stored_with_canonical_quantities_and_without_empty_fields() -> None:
+    body = pod(
+        containers=[
+            {"name": "main", "resources": {"limits": {"cpu": "1000m", "memory": "1024Mi"}, "requests": {}}}
+        ],
+        tolerations=[],
+        nodeName=None,
+        securityContext={},
+    )
+    assert kinds.decode(body) == []
+    limits = {"cpu": "1", "memory": "1Gi"}
+    assert body["spec"] == {
+        "containers": [{"name": "main", "resources": {"limits": limits}}],
+        "securityContext": {},
+    }
+
+
+def test_unknown_fields_are_dropped_and_told() -> None:
+    body = pod(bogus=1, containers=[{"name": "main", "image": "a", "gpu": 1}]) | {"extra": {}}
+    assert kinds.decode(body) == ["spec.containers[0].gpu", "spec.bogus", "extra"]
+    assert body == pod(containers=[{"name": "main", "image": "a"}])
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"containers": "main"},
+        {"containers": ["main"]},
+        {"priority": "high"},
+        {"nodeSelector": {"x": 1}},
+        {"containers": [{"name": "main", "resources": {"limits": {"cpu": "many"}}}]},
+    ],
+)
+def test_a_field_of_the_wrong_type_is_a_400_that_names_it(spec: dict[str, Any]) -> None:
+    with pytest.raises(ApiError, match=r"cannot be handled as a Pod: spec\.") as refusal:
+        kinds.decode(pod(**spec))
+    assert (refusal.value.code, refusal.value.reason) == (400, "BadRequest")
+
+
+def test_a_patch_that_leads_to_a_wrong_type_is_a_422() -> None:
+    with pytest.raises(ApiError) as refusal:
+        kinds.decode(pod(priority="high"), patched=True)
+    assert (refusal.value.code, refusal.value.reason) == (422, "Invalid")
+
+
+def test_custom_objects_are_left_alone() -> None:
+    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"x": None, "y": []}}
+    assert kinds.decode(widget) == []
+    assert widget["spec"] == {"x": None, "y": []}
+
+
+def test_the_two_kinds_of_events_have_fields_of_their_own() -> None:
+    core = {"apiVersion": "v1", "kind": "Event", "note": "x"}
+    assert kinds.decode(core) == ["note"]
+    newer = {"apiVersion": "events.k8s.io/v1", "kind": "Event", "note": "x"}
+    assert kinds.decode(newer) == []

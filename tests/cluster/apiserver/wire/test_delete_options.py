@@ -1,0 +1,39 @@
+from typing import Any
+
+import pytest
+
+from gpuyard_cluster.apiserver.errors import ApiError
+from gpuyard_cluster.apiserver.requests import Request
+from gpuyard_cluster.apiserver.wire.delete_options import DeleteOptions, delete_options
+
+
+def options(body: dict[str, Any] | None = None, **query: str) -> DeleteOptions:
+    return delete_options(Request("DELETE", "/", query), body or {})
+
+
+def test_query_and_body_say_the_same_and_the_query_wins() -> None:
+    assert options({"gracePeriodSeconds": 5}) == options(gracePeriodSeconds="5") == DeleteOptions(grace=5)
+    assert options({"gracePeriodSeconds": 5}, gracePeriodSeconds="0").grace == 0
+    assert options({"propagationPolicy": "Orphan"}).propagation == "Orphan"
+    assert options({"dryRun": ["All"]}) == options(dryRun="All") == DeleteOptions(dry_run=True)
+
+
+def test_the_older_way_to_orphan_is_understood() -> None:
+    assert options(orphanDependents="true").propagation == "Orphan"
+    assert options({"orphanDependents": False}).propagation == "Background"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"propagationPolicy": "Sometimes"},
+        {"gracePeriodSeconds": -1},
+        {"gracePeriodSeconds": "soon"},
+        {"dryRun": ["Some"]},
+        {"propagationPolicy": "Orphan", "orphanDependents": True},
+    ],
+)
+def test_senseless_options_are_invalid(body: dict[str, Any]) -> None:
+    with pytest.raises(ApiError) as refusal:
+        options(body)
+    assert refusal.value.code == 422
