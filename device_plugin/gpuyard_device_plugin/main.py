@@ -52,7 +52,9 @@ async def run(arguments: argparse.Namespace) -> None:
         spec = assembly.plugin_spec(node, arguments.yard, arguments.yard_node, arguments.config)
         pod_resources = KubeletPodResources(arguments.pod_resources_socket)
         plugin = DevicePlugin(spec, Ports(api, runtime, pod_resources, _narrate))
-        await _serve(plugin, api, PluginShell(plugin, arguments.device_plugin_dir))
+        await _serve(
+            plugin, api, PluginShell(plugin, arguments.device_plugin_dir, ready_file=arguments.ready_file)
+        )
     finally:
         await runtime.close()
         await api.close()
@@ -160,6 +162,12 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         default=KUBELET / "pod-resources/kubelet.sock",
         help="(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--ready-file",
+        type=Path,
+        metavar="FILE",
+        help="exists while the kubelet watches every resource: for a readiness probe",
     )
     server = parser.add_mutually_exclusive_group()
     server.add_argument("--kubeconfig", help="default: the usual kubeconfig, else the pod's service account")

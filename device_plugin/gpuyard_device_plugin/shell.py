@@ -24,10 +24,21 @@ POLL_SECONDS: Final = 0.5
 
 
 class PluginShell:
-    """Serves all resources of a plugin in the kubelet's device plugin `folder`."""
+    """Serves all resources of a plugin in the kubelet's device plugin `folder`.
 
-    def __init__(self, plugin: DevicePlugin, folder: Path, *, poll_seconds: float = POLL_SECONDS) -> None:
+    `ready_file` exists, for a probe to see, while the kubelet watches every resource.
+    """
+
+    def __init__(
+        self,
+        plugin: DevicePlugin,
+        folder: Path,
+        *,
+        ready_file: Path | None = None,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
         self._plugin, self._folder, self._poll_seconds = plugin, folder, poll_seconds
+        self._ready_file = ready_file
         self._servers = [ResourceServer(plugin, resource, folder) for resource in plugin.resources]
         self._registered: dict[str, FileIdentity] = {}
         """resource -> the kubelet.sock at which it is registered."""
@@ -47,10 +58,20 @@ class PluginShell:
             while True:
                 for server in self._servers:
                     await self._tend(server)
+                self._tell_ready(all(server.streams > 0 for server in self._servers))
                 await asyncio.sleep(self._poll_seconds)
         finally:
+            self._tell_ready(False)
             for server in self._servers:
                 await server.stop()
+
+    def _tell_ready(self, ready: bool) -> None:
+        if self._ready_file is None:
+            return
+        if ready:
+            self._ready_file.touch()
+        else:
+            self._ready_file.unlink(missing_ok=True)
 
     async def _tend(self, server: ResourceServer) -> None:
         if not server.is_bound:

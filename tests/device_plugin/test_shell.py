@@ -17,6 +17,7 @@ from tests.device_plugin.grpc_kubelet import GrpcKubelet, short_folder
 
 GPU = vocabulary.GPU
 ENDPOINT = "gpuyard-gpu.sock"
+READY = "ready"
 
 
 @dataclass
@@ -45,7 +46,7 @@ async def scene(*, started: bool = True) -> AsyncIterator[Scene]:
             await kubelet.start()
         runtime = AsyncioRuntime()
         plugin = DevicePlugin(PluginSpec(NODE, gpus(2)), Ports(MemoryApi(), runtime, TinyKubelet()))
-        shell = PluginShell(plugin, folder, poll_seconds=0.01)
+        shell = PluginShell(plugin, folder, ready_file=folder / READY, poll_seconds=0.01)
         found = Scene(kubelet, plugin, asyncio.create_task(shell.run()))
         try:
             yield found
@@ -56,7 +57,7 @@ async def scene(*, started: bool = True) -> AsyncIterator[Scene]:
 
 
 def sockets(folder: Path) -> list[str]:
-    return sorted(found.name for found in folder.iterdir())
+    return sorted(found.name for found in folder.iterdir() if found.name != READY)
 
 
 def test_it_registers_under_the_rules_of_the_api_and_sends_the_whole_list() -> None:
@@ -67,6 +68,26 @@ def test_it_registers_under_the_rules_of_the_api_and_sends_the_whole_list() -> N
             assert (request.version, request.endpoint, request.resource_name) == ("v1beta1", ENDPOINT, GPU)
             assert found.kubelet.options[GPU].get_preferred_allocation_available
             assert found.kubelet.lists[GPU] == [found.plugin.devices(GPU)]
+
+    asyncio.run(story())
+
+
+async def appears(path: Path) -> None:
+    async with asyncio.timeout(10):
+        while not path.exists():
+            await asyncio.sleep(0.01)
+
+
+def test_it_is_ready_while_the_kubelet_watches_and_no_longer() -> None:
+    async def story() -> None:
+        async with scene(started=False) as found:
+            ready = found.kubelet.folder / READY
+            await appears(found.kubelet.folder / ENDPOINT)
+            assert not ready.exists()
+            await found.kubelet.start()
+            await appears(ready)
+            await found.stop()
+            assert not ready.exists()
 
     asyncio.run(story())
 
