@@ -5,16 +5,20 @@ called `serve`, beside whatever else runs there, and signals are left alone.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
-from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.apiserver.server import APIServer, refusal
 from gpuyard_cluster.apiserver.storage.watches import Watch
 from gpuyard_cluster.apiserver.wire import encoding
 from gpuyard_cluster.listening import Guest, listen
+
+log = logging.getLogger("gpuyard.apiserver")
 
 BOOKMARK_SECONDS = 50.0
 """A watch is never silent for longer, if its reader allows bookmarks: kopf reconnects after 70 s of silence."""
@@ -34,7 +38,11 @@ class Application:
         if scope["type"] != "http":
             return
         request = await _read(scope, receive)
-        response = self.server.handle(request)
+        try:
+            response = self.server.handle(request)
+        except Exception:
+            log.exception("%s %s failed", request.method, request.path)
+            response = refusal(ApiError(500, "InternalError", "Internal error occurred: the log says more"))
         if response.watch is None:
             await _write(request, response, send)
         else:

@@ -65,7 +65,7 @@ class APIServer:
         except NoSuchPathError:
             return Response(404, (("content-type", "text/plain; charset=utf-8"),), b"404 page not found\n")
         except ApiError as error:
-            return _refusal(error)
+            return refusal(error)
 
     def close(self) -> None:
         """End all watches."""
@@ -109,7 +109,8 @@ class APIServer:
         self._metrics.count(request.method, resource.group, resource.version, resource.plural, code)
 
 
-def _refusal(error: ApiError) -> Response:
+def refusal(error: ApiError) -> Response:
+    """The response that an error is."""
     response = document(error.status(), Form(), error.code)
     details: JSON = error.details or {}
     if "retryAfterSeconds" not in details:

@@ -15,7 +15,7 @@ from typing import Self
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cluster.apiserver import http
-from gpuyard_cluster.apiserver.direct import DirectApi
+from gpuyard_cluster.apiserver.direct import DirectApi, Feed
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.listening import listen
@@ -112,15 +112,23 @@ class EmbeddedYard:
 
     def _start_controllers(self) -> None:
         api = DirectApi(self.server, "kube-controller-manager")
-        collector = parts.garbage_collector(api, self.runtime)
-        self._feed(collector, parts.GARBAGE_RESOURCES)
+        collector = parts.garbage_collector(api, self.runtime, self.server.collections())
+        collected = self._feed(collector, self.server.collections())
+
+        def collect(resource: str, path: str) -> None:
+            collector.follow(resource, path)
+            collected.add(resource, path)
+
+        self.server.when_served(collect)
         collector.start()
         namespaces = parts.namespace_controller(api, self.runtime)
         self._feed(namespaces, parts.NAMESPACE_RESOURCES)
         namespaces.start()
 
-    def _feed(self, observer: Observer, resources: Mapping[str, str]) -> None:
-        self._ends.callback(on_loop(self.server, observer, resources).stop)
+    def _feed(self, observer: Observer, resources: Mapping[str, str]) -> Feed:
+        feed = on_loop(self.server, observer, resources)
+        self._ends.callback(feed.stop)
+        return feed
 
     def _logs(self, pod: JSON, container: str) -> bytes | None:
         node = self.nodes.get(pod["spec"].get("nodeName", ""))

@@ -1,6 +1,6 @@
 """How each part is made, the same way for every backend; only the ports that it is given differ."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuyard import mig, vocabulary
@@ -29,16 +29,6 @@ EXTENDER_RESOURCES = {
 }
 NODE_RESOURCES = {"pods": "/api/v1/pods", "nodes": "/api/v1/nodes"}
 NAMESPACE_RESOURCES = {"namespaces": "/api/v1/namespaces"}
-GARBAGE_RESOURCES = {
-    "configmaps": "/api/v1/configmaps",
-    "secrets": "/api/v1/secrets",
-    "services": "/api/v1/services",
-    "deployments": "/apis/apps/v1/deployments",
-    "replicasets": "/apis/apps/v1/replicasets",
-    "jobs": "/apis/batch/v1/jobs",
-    **{name: path for name, path in EXTENDER_RESOURCES.items() if name != "nodes"},
-}
-"""Whose owners and dependents are collected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +67,8 @@ def device_plugin(node: YardNode, ports: Ports, options: Options) -> DevicePlugi
     return DevicePlugin(PluginSpec(node.name, node.gpus, parsed, options.prefer), ports)
 
 
-def garbage_collector(api: Api, runtime: Runtime) -> GarbageCollector:
-    return GarbageCollector(api, runtime, GARBAGE_RESOURCES)
+def garbage_collector(api: Api, runtime: Runtime, resources: Mapping[str, str]) -> GarbageCollector:
+    return GarbageCollector(api, runtime, resources)
 
 
 def namespace_controller(api: Api, runtime: Runtime) -> NamespaceController:

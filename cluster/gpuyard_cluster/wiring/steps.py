@@ -101,6 +101,7 @@ class StepsYard:
         self.clock.complete(manifests.install(self.api))
         for name in self._makers():
             self.restart(name)
+        self.server.when_served(self._collect)
         for node in self._nodes.values():
             if not node.later:
                 self.join(node.name)
@@ -109,7 +110,10 @@ class StepsYard:
         """Every part that is there once, in the order in which they start."""
         options = self._options
         return {
-            "garbage collector": (parts.garbage_collector, parts.GARBAGE_RESOURCES),
+            "garbage collector": (
+                lambda api, runtime: parts.garbage_collector(api, runtime, self.server.collections()),
+                self.server.collections(),
+            ),
             "namespace controller": (parts.namespace_controller, parts.NAMESPACE_RESOURCES),
             "extender": (lambda api, runtime: parts.extender(api, runtime, options), EXTENDER_RESOURCES),
             "scheduler": (
@@ -161,6 +165,12 @@ class StepsYard:
                     kubelet.service.plugin_gone(resource)
         self._links[node] = Scope(self.clock)
         connect(kubelet.service, plugin.service, self._links[node])
+
+    def _collect(self, resource: str, path: str) -> None:
+        """Have the garbage of a new custom resource collected too."""
+        collector = self.parts["garbage collector"]
+        collector.service.follow(resource, path)
+        collector.feed.add(resource, path)
 
     def _deliver(self, name: str) -> Callable[[str, Callable[[], None]], None]:
         def deliver(what: str, call: Callable[[], None]) -> None:

@@ -146,3 +146,17 @@ def test_a_port_that_is_taken_is_an_error_at_once() -> None:
             await listener.close()
 
     asyncio.run(run())
+
+
+def test_a_failure_of_the_server_itself_is_a_status_too(caplog: pytest.LogCaptureFixture) -> None:
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        def fail(_request: Request) -> Response:
+            raise LookupError("lost")
+
+        api.server.handle = fail  # type: ignore[method-assign]
+        async with session.get(CONFIGS) as answer:
+            status = await answer.json()
+            assert (answer.status, status["kind"], status["reason"]) == (500, "Status", "InternalError")
+
+    served(check)
+    assert "lost" in caplog.text
