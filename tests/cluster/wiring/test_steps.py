@@ -46,6 +46,10 @@ def create(cluster: StepsYard, name: str, gpus: int) -> None:
     assert cluster.clock.complete(cluster.api.send(Write("POST", PODS, pod))).ok
 
 
+def send(cluster: StepsYard, method: str, path: str, body: JSON | None = None) -> Any:
+    return cluster.clock.complete(cluster.api.send(Write(method, path, body)))
+
+
 def read(cluster: StepsYard, path: str) -> Any:
     return cluster.clock.complete(cluster.api.read(path)).body
 
@@ -184,3 +188,29 @@ def test_a_plugin_configuration_that_cannot_be_used_is_refused_at_once() -> None
     node = {"name": "a", "gpus": {"model": A100, "count": 1}, "plugin": {"version": "v9"}}
     with pytest.raises(InvalidConfigError, match="version: 'v9' is unknown; use v1"):
         StepsYard(yard.parse({"nodes": [node]}))
+
+
+def test_the_dependents_of_a_new_custom_resource_go_with_their_owner() -> None:
+    group = "widgets.example.com"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": "widgets", "singular": "widget", "kind": "Widget"}
+    spec = {"group": group, "scope": "Namespaced", "names": names, "versions": [version]}
+    definition = {"metadata": {"name": f"widgets.{group}"}, "spec": spec}
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}}
+    widgets = f"/apis/{group}/v1/namespaces/default/widgets"
+    with settled() as cluster:
+        assert send(cluster, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition).ok
+        uid = send(cluster, "POST", "/api/v1/namespaces/default/configmaps", owner).body["metadata"]["uid"]
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid}
+        widget = {
+            "apiVersion": f"{group}/v1",
+            "kind": "Widget",
+            "metadata": {"name": "w", "ownerReferences": [reference]},
+        }
+        assert send(cluster, "POST", widgets, widget).ok
+        cluster.settle()
+        assert len(read(cluster, widgets)["items"]) == 1
+        assert send(cluster, "DELETE", "/api/v1/namespaces/default/configmaps/owner").ok
+        cluster.settle()
+        assert read(cluster, widgets)["items"] == []
