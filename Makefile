@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test repeat lint fmt typecheck lock clean
+.PHONY: help demo test repeat lint fmt typecheck lock clean images kind-load e2e
 
 help: ## this text
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "GPUYard needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -42,3 +42,12 @@ lock: ## pin the newest versions that pyproject.toml allows (needs uv)
 
 clean:
 	rm -rf .venv dist
+
+images: $(READY) ## the components' container images (BASE= names another base image)
+	kind/images.sh build
+
+kind-load: ## load the images into the kind cluster (CLUSTER=gpuyard)
+	kind/images.sh load $(or $(CLUSTER),gpuyard)
+
+e2e: $(READY) ## examples and cases on a real kind cluster of its own (KEEP=1 keeps it)
+	kind/e2e.sh

@@ -29,7 +29,8 @@ start() {
 stop() {
   [[ -s $pidfile ]] || return 0
   local pid deadline=$(( SECONDS + 30 )); pid=$(<"$pidfile")
-  kill "$pid" 2>/dev/null || return 0
+  [[ $(cat "/proc/$pid/comm" 2>/dev/null) == dockerd ]] || return 0
+  kill "$pid"
   while kill -0 "$pid" 2>/dev/null && (( SECONDS < deadline )); do sleep 0.2; done
 }
 

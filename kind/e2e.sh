@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Examples and cases on a real cluster of its own: makes what is missing, deploys, tests, removes.   e2e.sh [PYTEST ARGUMENT...]
+# KEEP=1 keeps the cluster (and a Docker daemon started here) for the next run, which then starts in seconds.
+# Its kubeconfig is its own: yours is never touched. Where a run fails, dist/e2e-logs has what all parts said.
+set -euo pipefail
+source "$(dirname "$0")/environment.sh"
+name=gpuyard-e2e
+cd "$repository"
+mkdir -p "$cache"
+export KUBECONFIG=$cache/$name.kubeconfig GPUYARD_E2E_KUBECONFIG=$cache/$name.kubeconfig GPUYARD_E2E_CLUSTER=$name
+
+finish() {
+  local code=$?
+  trap - EXIT
+  (( code == 0 )) || collect || true
+  if [[ -n ${KEEP:-} ]]; then
+    say "kept: export KUBECONFIG=$KUBECONFIG"
+  else
+    kind delete cluster --name "$name" --kubeconfig "$KUBECONFIG" >/dev/null 2>&1 || true
+    "$here/docker.sh" stop
+  fi
+  exit "$code"
+}
+
+collect() {
+  local logs=$repository/dist/e2e-logs
+  rm -rf "$logs"; mkdir -p "$logs"
+  local kinds=nodes,pods,podgroups,reservations,deployments,daemonsets,configmaps,leases,endpointslices
+  kubectl get "$kinds" --all-namespaces --output yaml > "$logs/objects.yaml"
+  kubectl get events --all-namespaces --sort-by .lastTimestamp > "$logs/events.txt"
+  local pod
+  for pod in $(kubectl -n gpuyard-system get pods --output name); do
+    kubectl -n gpuyard-system logs "$pod" > "$logs/${pod#pod/}.log" 2>&1
+    kubectl -n gpuyard-system logs --previous "$pod" > "$logs/${pod#pod/}.previous.log" 2>/dev/null || rm -f "$logs/${pod#pod/}.previous.log"
+  done
+  kubectl -n kube-system logs --selector component=kube-scheduler --tail -1 > "$logs/kube-scheduler.log"
+  for node in $(kind get nodes --name "$name" 2>/dev/null); do
+    docker exec "$node" journalctl --no-pager --unit kubelet > "$logs/kubelet-$node.log"
+  done
+  say "what all parts said is in $logs"
+}
+
+# Whether kindest/node can be had, and run: our own image is for machines where one of both is not so.
+stock() { raises_limits && { docker image inspect "$STOCK_NODE" || docker pull -q "$STOCK_NODE"; } >/dev/null 2>&1; }
+
+create() {
+  local config image=$STOCK_NODE; config=$(mktemp)
+  cp kind-config.yaml "$config"
+  if ! stock; then image=$OWN_NODE; "$here/node-image.sh"; cat "$here/hermetic.yaml" >> "$config"; fi
+  say "creating the cluster $name from $image"
+  kind create cluster --name "$name" --kubeconfig "$KUBECONFIG" --config "$config" --image "$image" 2>"$cache/create.log" ||
+    { tail -n 30 "$cache/create.log" >&2; die "no cluster"; }
+  rm -f "$config"
+  if [[ $image == "$OWN_NODE" ]]; then
+    "$here/network.sh"
+    kubectl -n kube-system scale deployment coredns --replicas=0 >/dev/null # there is no image of it, and no need
+  fi
+  kubectl wait nodes --all --for=condition=Ready --timeout=120s >/dev/null
+}
+
+deploy() {
+  "$here/images.sh" build
+  "$here/images.sh" load "$name" >/dev/null 2>&1
+  kubectl apply --kustomize manifests/ 2>/dev/null | grep -v unchanged >&2 || true
+  local parts=(deployment/gpuyard-extender deployment/gpuyard-operator daemonset/gpuyard-device-plugin)
+  # The tag is the same for each build: what runs already would go on with the old image.
+  [[ $1 == fresh ]] || kubectl -n gpuyard-system rollout restart "${parts[@]}" >/dev/null
+  for part in "${parts[@]}"; do kubectl -n gpuyard-system rollout status "$part" --timeout=120s >/dev/null; done
+}
+
+need docker
+trap finish EXIT
+"$here/docker.sh" start
+# kind and kubectl are needed in any case; released ones will do where the node image is the released one.
+{ command -v kind && command -v kubectl && stock; } >/dev/null || "$here/programs.sh"
+if kubectl get nodes >/dev/null 2>&1; then
+  deploy again
+else
+  kind delete cluster --name "$name" --kubeconfig "$KUBECONFIG" >/dev/null 2>&1 || true
+  create
+  deploy fresh
+fi
+.venv/bin/pytest -q tests/e2e/kind "$@"

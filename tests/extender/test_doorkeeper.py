@@ -1,0 +1,63 @@
+"""Who is not the active extender answers no verb itself."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import pytest
+
+from gpuyard_extender.doorkeeper import Doorkeeper, Message, Receive, Send
+
+VERBS = ("/filter", "/prioritize", "/bind", "/v1/plans")
+
+
+@dataclass
+class Election:
+    leading: bool = False
+    elsewhere: str = ""
+
+
+async def inner(scope: Message, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b'"answered"'})
+
+
+def ask(path: str, election: Election) -> tuple[int, dict[bytes, bytes], Any]:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(Doorkeeper(inner, election)({"type": "http", "path": path}, receive, send))
+    return sent[0]["status"], dict(sent[0]["headers"]), orjson.loads(sent[1]["body"])
+
+
+@pytest.mark.parametrize("path", VERBS)
+def test_the_active_one_answers(path: str) -> None:
+    assert ask(path, Election(leading=True))[2] == "answered"
+
+
+@pytest.mark.parametrize("path", VERBS)
+def test_another_sends_the_caller_on_and_ends_the_connection(path: str) -> None:
+    status, headers, _ = ask(path, Election(elsewhere="10.0.0.2:8081"))
+    assert status == 307
+    assert headers[b"location"] == f"http://10.0.0.2:8081{path}".encode()
+    assert headers[b"connection"] == b"close"
+
+
+def test_when_nobody_knows_the_active_one_the_verbs_fail_as_the_protocol_says() -> None:
+    status, headers, filtered = ask("/filter", Election())
+    assert (status, headers[b"connection"]) == (200, b"close")
+    assert "LeaderUnavailable" in filtered["Error"]
+    assert "LeaderUnavailable" in ask("/bind", Election())[2]["Error"]
+    assert ask("/prioritize", Election())[2] == []
+    assert ask("/v1/plans", Election())[0] == 503
+
+
+@pytest.mark.parametrize("path", ["/livez", "/readyz", "/v1/pods/ns/pod/explain"])
+def test_health_and_explanations_are_everyones(path: str) -> None:
+    assert ask(path, Election())[2] == "answered"

@@ -1,0 +1,196 @@
+"""One active extender: it alone writes and stands behind the Service, and another follows it without a gap."""
+
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from gpuyard.writes import JSON, Reply, Write
+from gpuyard_cluster.clock import Steps
+from gpuyard_extender.endpoints import Address, leads_to
+from gpuyard_extender.leadership import HAND_BACK_SECONDS, LEASE_SECONDS, RESOURCES, FencedApi, Leadership
+
+FIRST, SECOND, LAPTOP = Address("10.0.0.1", 8081), Address("10.0.0.2", 8081), Address("172.18.0.1", 9000)
+
+
+class SmallApi:
+    """One Lease and one EndpointSlice with optimistic locking; tells each change to those who watch."""
+
+    def __init__(self, clock: Steps) -> None:
+        self.objects: dict[str, JSON] = {}
+        self.watchers: list[Leadership] = []
+        self.down = False
+        self._clock, self._version = clock, 0
+
+    async def read(self, path: str, **query: str) -> Reply:
+        if self.down:
+            return Reply(503, {"message": "down"})
+        found = self.objects.get(_resource(path))
+        return Reply(404, {}) if found is None else Reply(200, found)
+
+    async def send(self, write: Write) -> Reply:
+        resource = _resource(write.path)
+        found = self.objects.get(resource)
+        if self.down:
+            return Reply(503, {"message": "down"})
+        if write.method == "DELETE":
+            self._tell(resource, "DELETED", self.objects.pop(resource))
+            return Reply(200, {})
+        assert isinstance(write.body, dict)
+        if (found is None) != (write.method == "POST"):
+            return Reply(404 if found is None else 409, {"message": write.method})
+        if found and write.body["metadata"]["resourceVersion"] != found["metadata"]["resourceVersion"]:
+            return Reply(409, {"message": "the object has been modified"})
+        self._version += 1
+        metadata = {**write.body["metadata"], "resourceVersion": str(self._version)}
+        self.objects[resource] = {**write.body, "metadata": metadata}
+        self._tell(resource, "MODIFIED" if found else "ADDED", self.objects[resource])
+        return Reply(200, self.objects[resource])
+
+    def _tell(self, resource: str, event: str, obj: JSON) -> None:
+        def tell() -> None:
+            for watcher in self.watchers:
+                watcher.observe(resource, event, obj)
+
+        self._clock.call_at(self._clock.now(), f"{resource} {event}", tell)
+
+
+def _resource(path: str) -> str:
+    return "leases" if "/leases" in path else "endpointslices"
+
+
+class Cluster:
+    """Extenders on a clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.clock = Steps()
+        self.api = SmallApi(self.clock)
+        self.began = self.clock.now()
+
+    def start(self, address: Address, *, takes_over: bool = False) -> Leadership:
+        found = Leadership(self.api, self.clock, f"at-{address.ip}", address, takes_over=takes_over)
+        for resource in RESOURCES:
+            found.replace(resource, [o for r, o in self.api.objects.items() if r == resource])
+        self.api.watchers.append(found)
+        self.clock.spawn(found.run(), str(address))
+        return found
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self.clock.spawn(work, "work")
+
+    def run(self, seconds: float) -> None:
+        until = self.clock.now() + seconds
+        while True:
+            while self.clock.step():
+                pass
+            following = self.clock.next_at()
+            if following is None or following > until:
+                break
+            self.clock.advance_to(following)
+        self.clock.advance_to(until)
+
+    @property
+    def service(self) -> list[tuple[str, int]]:
+        return leads_to(self.api.objects.get("endpointslices", {}))
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+def test_the_first_leads_and_the_service_leads_to_it_while_the_second_knows_where_it_is(
+    cluster: Cluster,
+) -> None:
+    first = cluster.start(FIRST)
+    cluster.run(0.1)
+    second = cluster.start(SECOND)
+    cluster.run(60)
+    assert (first.leading, second.leading) == (True, False)
+    assert (first.elsewhere, second.elsewhere) == ("", "10.0.0.1:8081")
+    assert cluster.service == [("10.0.0.1", 8081)]
+
+
+def test_a_laptop_takes_over_at_once_and_the_one_before_knows_it(cluster: Cluster) -> None:
+    pod = cluster.start(FIRST)
+    cluster.run(3)
+    laptop = cluster.start(LAPTOP, takes_over=True)
+    cluster.run(0)
+    assert (pod.leading, laptop.leading) == (False, True)
+    assert pod.elsewhere == "172.18.0.1:9000"
+    assert cluster.service == [("172.18.0.1", 9000)]
+    cluster.run(60)
+    assert (pod.leading, laptop.leading) == (False, True)
+
+
+def test_who_hands_back_goes_on_until_another_leads(cluster: Cluster) -> None:
+    pod, laptop = cluster.start(FIRST), cluster.start(LAPTOP, takes_over=True)
+    cluster.run(3)
+    assert laptop.leading
+    cluster.spawn(laptop.hand_back())
+    cluster.run(0)
+    assert laptop.leading, "nobody else answers yet"
+    cluster.run(1.5)
+    assert (pod.leading, laptop.leading) == (True, False)
+    assert cluster.service == [("10.0.0.1", 8081)]
+    cluster.run(60)
+    assert pod.leading, "who has handed back does not take part any more"
+
+
+def test_handing_back_ends_though_nobody_follows(cluster: Cluster) -> None:
+    alone, ended = cluster.start(FIRST), list[float]()
+
+    async def end() -> None:
+        await alone.hand_back()
+        ended.append(cluster.clock.now())
+
+    cluster.run(3)
+    before = cluster.clock.now()
+    cluster.spawn(end())
+    cluster.run(60)
+    assert ended == [before + HAND_BACK_SECONDS]
+
+
+def test_one_that_died_is_followed_when_its_lease_has_run_out(cluster: Cluster) -> None:
+    identity = "dead@10.0.0.9:8081"
+    spec = {"holderIdentity": identity, "leaseDurationSeconds": LEASE_SECONDS}
+    cluster.api.objects["leases"] = {"metadata": {"resourceVersion": "0"}, "spec": spec}
+    follower = cluster.start(FIRST)
+    cluster.run(LEASE_SECONDS - 1)
+    assert not follower.leading
+    cluster.run(2)
+    assert follower.leading
+    assert cluster.service == [("10.0.0.1", 8081)]
+
+
+def test_a_service_that_somebody_led_astray_leads_back(cluster: Cluster) -> None:
+    cluster.start(FIRST)
+    cluster.run(1)
+    cluster.spawn(_delete(cluster.api))
+    cluster.run(1)
+    assert cluster.service == [("10.0.0.1", 8081)]
+
+
+async def _delete(api: SmallApi) -> None:
+    await api.send(Write("DELETE", "/endpointslices"))
+
+
+def test_who_cannot_renew_stops_before_another_may_start(cluster: Cluster) -> None:
+    first = cluster.start(FIRST)
+    cluster.run(3)
+    cluster.api.down = True
+    cluster.run(LEASE_SECONDS)
+    assert not first.leading
+    assert first.elsewhere == "", "it must not send callers to itself"
+    cluster.api.down = False
+    cluster.run(2)
+    assert first.leading
+
+
+def test_only_who_leads_writes(cluster: Cluster) -> None:
+    leading = False
+    fenced = FencedApi(cluster.api, lambda: leading)
+    assert cluster.clock.complete(fenced.send(Write("POST", "/leases", {"metadata": {}}))).status == 503
+    assert cluster.clock.complete(fenced.read("/leases")).status == 404
+    leading = True
+    assert cluster.clock.complete(fenced.send(Write("POST", "/leases", {"metadata": {}}))).ok
