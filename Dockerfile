@@ -1,19 +1,22 @@
-# One image for each component: COMPONENT is extender, device-plugin or operator. The build context is a folder of
-# wheels (kind/images.sh fills it), so that a build needs no network and installs only what requirements.lock pins.
+# One image for each component: COMPONENT is extender, device-plugin or operator. They differ in their last layer only,
+# so that the libraries are built, pulled and loaded once. The build context is dist/image, which kind/images.sh fills
+# with the wheels that requirements.lock pins: a build needs no network.
 ARG BASE=python:3.11-slim
 
 FROM ${BASE} AS build
-ARG COMPONENT
-COPY . /wheels
-# Into a folder of its own, with compiled modules: the root file system is read-only when it runs.
-RUN python3 -m pip install --quiet --no-cache-dir --no-index --find-links=/wheels --target=/app \
-      "gpuyard[${COMPONENT}]" && \
-    ln -s "gpuyard-${COMPONENT}" /app/bin/component
+COPY libraries /wheels
+RUN python3 -m pip install --quiet --no-cache-dir --no-index --find-links=/wheels --target=/libraries \
+      --requirement=/wheels/requirements.txt
+COPY gpuyard /gpuyard
+RUN python3 -m pip install --quiet --no-cache-dir --no-index --no-deps --target=/app /gpuyard/*.whl
 
 FROM ${BASE}
+COPY --from=build /libraries /libraries
 COPY --from=build /app /app
-ENV PYTHONPATH=/app PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
-# Any uid will do; this one is nobody's, and kopf asks for a user's name all the same.
-ENV USER=gpuyard
+# kopf asks for the name of its user, and a uid that comes from elsewhere has none.
+ENV PYTHONPATH=/app:/libraries PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 USER=gpuyard
+# Any uid will do; this one is nobody's.
 USER 65532:65532
-ENTRYPOINT ["/app/bin/component"]
+ARG COMPONENT
+ENV COMPONENT=${COMPONENT}
+ENTRYPOINT ["/bin/sh", "-c", "exec /app/bin/gpuyard-$COMPONENT \"$@\"", "--"]

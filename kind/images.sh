@@ -27,33 +27,44 @@ debian() {
   rm -rf "$root" "$root.log"
 }
 
-# Everything that an image installs, for the daemon's kind of machine, as requirements.lock pins it.
-wheels() {
-  local machine lock platforms=(); lock=$(sha256sum < requirements.lock | cut -c1-12)
+# What the components depend on, one requirement a line.
+requirements() {
+  .venv/bin/python -c '
+import tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+extras = project["optional-dependencies"]
+print(*project["dependencies"], *extras["extender"], *extras["device-plugin"], *extras["operator"], sep="\n")'
+}
+
+# The build context: the libraries as requirements.lock pins them, for the daemon's kind of machine, and our own wheel.
+context() {
+  local machine platforms=() libraries=dist/image/libraries
   case $(docker version --format '{{.Server.Arch}}') in
     amd64) machine=x86_64 ;;
     arm64) machine=aarch64 ;;
     *) die "images are built for amd64 and arm64" ;;
   esac
   for glibc in 2014 _2_17 _2_28 _2_34; do platforms+=(--platform "manylinux${glibc}_$machine"); done
-  local folder=dist/wheels-$machine-$lock
-  if [[ ! -e $folder/.complete ]]; then
+  local wanted; wanted=$(requirements)
+  local key; key="$machine $(cat requirements.lock - <<<"$wanted" | sha256sum | cut -c1-12)"
+  if [[ $(cat "$libraries/.key" 2>/dev/null) != "$key" ]]; then
+    rm -rf "$libraries"
     .venv/bin/pip download --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock \
       --only-binary=:all: --python-version 3.11 --implementation cp --abi cp311 --abi abi3 --abi none \
-      "${platforms[@]}" --platform any --dest "$folder" >&2
-    touch "$folder/.complete"
+      "${platforms[@]}" --platform any --dest "$libraries"
+    echo "$wanted" > "$libraries/requirements.txt"
+    echo "$key" > "$libraries/.key"
   fi
-  rm -f "$folder"/gpuyard-*.whl
-  .venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$folder" . >&2
-  echo "$folder"
+  rm -rf dist/image/gpuyard
+  .venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist/image/gpuyard .
 }
 
 build() {
   cd "$repository"
-  local from folder; from=$(base); folder=$(wheels)
+  local from; from=$(base); context
   for component in "${components[@]}"; do
     docker build --quiet --build-arg "BASE=$from" --build-arg "COMPONENT=$component" \
-      --tag "gpuyard/$component:dev" --file Dockerfile "$folder" >/dev/null
+      --tag "gpuyard/$component:dev" --file Dockerfile dist/image >/dev/null
     say "gpuyard/$component:dev from $from"
   done
 }

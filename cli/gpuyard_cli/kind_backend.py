@@ -11,7 +11,8 @@ from gpuyard_cli import requests, runner
 from gpuyard_cli.examples import Example
 from gpuyard_cli.inputs import documents
 from gpuyard_cli.kind_faults import Refusals
-from gpuyard_cli.kind_yard import LOOK_SECONDS, KindYard, offered
+from gpuyard_cli.kind_roles import offered
+from gpuyard_cli.kind_yard import LOOK_SECONDS, KindYard
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.runner import Outcome
 from gpuyard_cli.scenario import RefusedBinding
@@ -98,16 +99,17 @@ async def run(
     begin: Callable[[str], None] = lambda _name: None,
     like: Outcome | None = None,
 ) -> Outcome:
-    """Run an example on a real cluster; see `runner.run`. Its namespace is deleted afterwards."""
+    """Run an example on a real cluster; see `runner.run`. The cluster is left as it was."""
     [document] = documents(example.folder / "yard.yaml")
     yard = KindYard(api, example.nodes, document)
-    await yard.prepare(example.scenario.namespace)
     backend = KindBackend(yard)
     try:
+        await yard.prepare(example.scenario.namespace)
         return await runner.run(example, backend, begin, like)
     finally:
         await backend.end()
         await api.send(Write("DELETE", f"/api/v1/namespaces/{example.scenario.namespace}"))
+        await yard.restore()
 
 
 def _without_empty(node: JSON) -> JSON:

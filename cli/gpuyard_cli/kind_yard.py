@@ -4,17 +4,16 @@ Yard nodes map to workers in order; those that join later are cordoned until the
 GPUs and are cordoned. The device plugins start anew with the yard's GPUs; then the kubelets have to offer them.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 import yaml
 
-from gpuyard import annotations, vocabulary
-from gpuyard.quantities import whole
+from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Reply, Write
 from gpuyard.yard import YardNode
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_device_plugin import config, node_inventory
+from gpuyard_cli.kind_roles import ends, offers, role, values
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.runtime import AsyncioRuntime
 
@@ -35,6 +34,8 @@ class KindYard:
         self.workers: dict[str, str] = {}
         """yard node -> worker."""
         self._yard, self._document = {node.name: node for node in nodes}, document
+        self._before: dict[str, JSON] = {}
+        """path -> the patch that makes an object as it was."""
 
     async def prepare(self, namespace: str) -> None:
         """Give the workers their roles and wait until they play them. InvalidInputError when they cannot."""
@@ -45,20 +46,27 @@ class KindYard:
                 f"{len(workers)} nodes have the label {vocabulary.FAKE_GPUS}, {len(self._yard)} are needed"
             )
             raise InvalidInputError("cluster", "nodes", problem, "label more of them, or use a smaller yard")
-        self.workers = dict(zip(self._yard, workers, strict=False))
-        for worker in workers[len(self._yard) :]:
-            await self._patch(f"/api/v1/nodes/{worker}", _role(None, cordoned=True))
-        for name, worker in self.workers.items():
-            await self._patch(f"/api/v1/nodes/{worker}", _role(name, cordoned=self._yard[name].later))
-        await self._patch(_YARD, {"data": {"yard.yaml": yaml.safe_dump(self._document, sort_keys=False)}})
-        stamp = {"gpuyard.io/restarted": f"{self.runtime.now():.3f}"}
-        await self._patch(_PLUGIN, {"spec": {"template": {"metadata": {"annotations": stamp}}}})
+        names = [node["metadata"]["name"] for node in workers]
+        self.workers = dict(zip(self._yard, names, strict=False))
+        parts = dict(zip(names, self._yard.values(), strict=False))
+        for name in names:
+            part = parts.get(name)
+            await self._change(_node(name), role(part, cordoned=part is None or part.later))
+        await self._change(_YARD, {"data": {"yard.yaml": yaml.safe_dump(self._document, sort_keys=False)}})
+        await self._restart_plugins()
         await self.until(self._plugins_run, "the device plugins run with this yard")
         await self.until(self._all_offered, "the kubelets offer what the plugins told them")
 
+    async def restore(self) -> None:
+        """Make everything as it was before, without waiting for it."""
+        for path, body in self._before.items():
+            await self._patch(path, body)
+        if self._before:
+            await self._restart_plugins()
+
     async def uncordon(self, name: str) -> None:
         """Let a node of the yard appear."""
-        await self._patch(f"/api/v1/nodes/{self.workers[name]}", {"spec": {"unschedulable": None}})
+        await self._patch(_node(self.workers[name]), {"spec": {"unschedulable": None}})
 
     async def until(self, holds: Callable[[], Awaitable[bool]], what: str) -> None:
         """Look until something holds. InvalidInputError when it does not in time."""
@@ -81,13 +89,23 @@ class KindYard:
 
         async def gone() -> bool:
             pods = (await self.get("/api/v1/pods"))["items"]
-            return not any(map(_ends, pods)) and (await self.api.read(path)).status == 404
+            return not any(map(ends, pods)) and (await self.api.read(path)).status == 404
 
         await self.until(gone, f"namespace {namespace} and the pods of an earlier run are gone")
 
-    async def _candidates(self) -> list[str]:
+    async def _candidates(self) -> list[JSON]:
+        """Worker 2 goes before worker 10."""
         nodes = (await self.get("/api/v1/nodes", labelSelector=vocabulary.FAKE_GPUS))["items"]
-        return sorted((node["metadata"]["name"] for node in nodes), key=lambda name: (len(name), name))
+        return sorted(nodes, key=lambda node: (len(node["metadata"]["name"]), node["metadata"]["name"]))
+
+    async def _change(self, path: str, patch: JSON) -> None:
+        """Patch an object, and remember how it was."""
+        self._before[path] = values(await self.get(path), patch)
+        await self._patch(path, patch)
+
+    async def _restart_plugins(self) -> None:
+        stamp = {"gpuyard.io/restarted": f"{self.runtime.now():.3f}"}
+        await self._patch(_PLUGIN, {"spec": {"template": {"metadata": {"annotations": stamp}}}})
 
     async def _plugins_run(self) -> bool:
         found = await self.get(_PLUGIN)
@@ -99,35 +117,14 @@ class KindYard:
 
     async def _all_offered(self) -> bool:
         nodes = {node["metadata"]["name"]: node for node in (await self.get("/api/v1/nodes"))["items"]}
-        return all(_offers(nodes[worker], self._yard[name]) for name, worker in self.workers.items())
+        return all(offers(nodes[worker], self._yard[name]) for name, worker in self.workers.items())
 
     async def _patch(self, path: str, body: JSON) -> None:
         _body(path, await self.api.send(Write("PATCH", path, body, PatchType.MERGE)))
 
 
-def offered(node: JSON) -> dict[str, int]:
-    """What a node offers beside CPU and memory. A kubelet keeps naming a resource whose plugin has gone, with 0."""
-    allocatable: Mapping[str, str] = (node.get("status") or {}).get("allocatable") or {}
-    return {name: whole(count) for name, count in allocatable.items() if "/" in name and whole(count)}
-
-
-def _ends(pod: JSON) -> bool:
-    planned = vocabulary.ALLOCATION in (pod["metadata"].get("annotations") or {})
-    return planned and "deletionTimestamp" in pod["metadata"]
-
-
-def _offers(node: JSON, role: YardNode) -> bool:
-    inventory = node_inventory.build(role.gpus, config.parse(role.plugin_config))
-    told = (node["metadata"].get("annotations") or {}).get(vocabulary.INVENTORY)
-    counts: dict[str, int] = {}
-    for device in inventory.devices():
-        counts[device.resource] = counts.get(device.resource, 0) + device.healthy
-    return told == annotations.write_inventory(inventory) and offered(node) == counts
-
-
-def _role(yard_node: str | None, *, cordoned: bool) -> JSON:
-    labels = {vocabulary.FAKE_GPUS: str(yard_node is not None).lower(), vocabulary.YARD_NODE: yard_node}
-    return {"metadata": {"labels": labels}, "spec": {"unschedulable": True if cordoned else None}}
+def _node(name: str) -> str:
+    return f"/api/v1/nodes/{name}"
 
 
 def _body(path: str, reply: Reply) -> JSON:

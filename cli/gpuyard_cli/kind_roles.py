@@ -1,0 +1,49 @@
+"""What it means for a worker to play a node of a yard: pure functions of API objects."""
+
+from collections.abc import Mapping
+
+from gpuyard import annotations, vocabulary
+from gpuyard.quantities import whole
+from gpuyard.writes import JSON
+from gpuyard.yard import YardNode
+from gpuyard_device_plugin import config, node_inventory
+
+
+def offered(node: JSON) -> dict[str, int]:
+    """What a node offers beside CPU and memory. A kubelet keeps naming a resource whose plugin has gone, with 0."""
+    allocatable: Mapping[str, str] = (node.get("status") or {}).get("allocatable") or {}
+    return {name: whole(count) for name, count in allocatable.items() if "/" in name and whole(count)}
+
+
+def ends(pod: JSON) -> bool:
+    """Whether a pod is about to give its devices back."""
+    planned = vocabulary.ALLOCATION in (pod["metadata"].get("annotations") or {})
+    return planned and "deletionTimestamp" in pod["metadata"]
+
+
+def offers(node: JSON, part: YardNode) -> bool:
+    """Whether plugin and kubelet of a node have told the API server all of the yard node that it plays."""
+    inventory = node_inventory.build(part.gpus, config.parse(part.plugin_config))
+    told = (node["metadata"].get("annotations") or {}).get(vocabulary.INVENTORY)
+    counts: dict[str, int] = {}
+    for device in inventory.devices():
+        counts[device.resource] = counts.get(device.resource, 0) + device.healthy
+    return told == annotations.write_inventory(inventory) and offered(node) == counts
+
+
+def role(part: YardNode | None, *, cordoned: bool) -> JSON:
+    """The merge patch that lets a node play a yard node, or none."""
+    wanted: dict[str, str | None] = dict(part.labels) if part else {}
+    wanted |= {
+        vocabulary.FAKE_GPUS: "true" if part else "false",
+        vocabulary.YARD_NODE: part.name if part else None,
+    }
+    return {"metadata": {"labels": wanted}, "spec": {"unschedulable": True if cordoned else None}}
+
+
+def values(found: JSON, patch: JSON) -> JSON:
+    """What an object has where a merge patch changes it; None where it has nothing."""
+    return {
+        key: values(found.get(key) or {}, part) if isinstance(part, dict) else found.get(key)
+        for key, part in patch.items()
+    }

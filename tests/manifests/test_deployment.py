@@ -1,0 +1,126 @@
+"""What is deployed holds together: addresses, names and lists that are written in several files are the same."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gpuyard import mig, vocabulary, yard
+from gpuyard.writes import JSON
+from gpuyard_extender.main import _parser as extender_parser
+
+ROOT = Path(__file__).parents[2]
+MANIFESTS = ROOT / "manifests"
+OBJECTS: list[JSON] = [yaml.safe_load(path.read_text()) for path in sorted(MANIFESTS.glob("*.yaml"))]
+SCHEDULER: JSON = yaml.safe_load((ROOT / "kind/scheduler/config.yaml").read_text())
+KIND: JSON = yaml.safe_load((ROOT / "kind-config.yaml").read_text())
+
+
+def of(kind: str, name: str = "") -> list[JSON]:
+    return [o for o in OBJECTS if o["kind"] == kind and name in o["metadata"]["name"]]
+
+
+def pods() -> list[JSON]:
+    return [o["spec"]["template"]["spec"] for o in OBJECTS if o["kind"] in ("Deployment", "DaemonSet")]
+
+
+def test_kube_scheduler_asks_the_extender_for_every_resource_that_gpus_are_asked_for_by() -> None:
+    [extender] = SCHEDULER["extenders"]
+    names = [found["name"] for found in extender["managedResources"]]
+    assert names == list(mig.managed_resources()), "\n" + "\n".join(
+        f"  - name: {name}" for name in mig.managed_resources()
+    )
+    assert not any(found.get("ignoredByScheduler") for found in extender["managedResources"])
+
+
+def test_kube_scheduler_follows_the_extender() -> None:
+    [extender] = SCHEDULER["extenders"]
+    assert SCHEDULER["percentageOfNodesToScore"] == 100
+    assert extender["ignorable"] is False, "pods would be bound without a plan"
+    assert (extender["weight"], extender["nodeCacheCapable"], extender["httpTimeout"]) == (1, True, "5s")
+    verbs = {key: extender[key] for key in extender if key.endswith("Verb")}
+    assert verbs == {"filterVerb": "filter", "prioritizeVerb": "prioritize", "bindVerb": "bind"}
+
+
+def test_everyone_calls_the_extender_at_the_address_of_its_service() -> None:
+    [service] = of("Service", "extender")
+    url = f"http://{service['spec']['clusterIP']}:{service['spec']['ports'][0]['port']}"
+    assert SCHEDULER["extenders"][0]["urlPrefix"] == url
+    [operator] = of("Deployment", "operator")
+    assert f"--extender={url}" in operator["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert "selector" not in service["spec"], "the Lease's holder writes the endpoints"
+
+
+def test_the_extenders_arguments_are_understood() -> None:
+    [extender] = of("Deployment", "extender")
+    args = extender["spec"]["template"]["spec"]["containers"][0]["args"]
+    found = extender_parser().parse_args([arg.replace("$(POD_IP)", "10.0.0.1") for arg in args])
+    assert (str(found.advertise), found.stand_by, found.port) == ("10.0.0.1", True, 8081)
+
+
+def test_the_workers_of_the_kind_cluster_play_nodes_of_the_yard_in_two_racks() -> None:
+    workers = [node["labels"] for node in KIND["nodes"] if node["role"] == "worker"]
+    [config] = of("ConfigMap", "yard")
+    names = [node.name for node in yard.parse(yaml.safe_load(config["data"]["yard.yaml"]))]
+    assert [labels[vocabulary.YARD_NODE] for labels in workers] == names
+    assert {labels[vocabulary.FAKE_GPUS] for labels in workers} == {"true"}
+    assert len({labels[vocabulary.RACK] for labels in workers}) == 2
+
+
+def test_a_kubelet_may_set_the_labels_of_the_kind_cluster() -> None:
+    """Of the names in kubernetes.io it may set a short list only, and ends when it is asked for another."""
+    for node in KIND["nodes"]:
+        assert not [key for key in node.get("labels", ()) if "kubernetes.io/" in key or "k8s.io/" in key]
+
+
+def test_kustomize_takes_every_file() -> None:
+    entry = yaml.safe_load((MANIFESTS / "Kustomization").read_text())
+    files = [str(path.relative_to(MANIFESTS)) for path in MANIFESTS.glob("*.yaml")]
+    crds = [str(path.relative_to(MANIFESTS)) for path in MANIFESTS.glob("crds/*.yaml")]
+    assert sorted(entry["resources"]) == sorted(files + crds)
+
+
+def test_the_namespace_comes_first_when_files_are_applied_by_name() -> None:
+    assert OBJECTS[0]["kind"] == "Namespace"
+    assert OBJECTS[0]["metadata"]["name"] == vocabulary.NAMESPACE
+
+
+@pytest.mark.parametrize(
+    "role", of("ClusterRole") + of("Role"), ids=lambda r: f"{r['kind']} {r['metadata']['name']}"
+)
+def test_a_role_grants_nothing_by_a_wildcard(role: JSON) -> None:
+    assert role["rules"]
+    for rule in role["rules"]:
+        assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]
+
+
+def test_every_rule_of_a_role_has_its_reason() -> None:
+    for path in MANIFESTS.glob("*role.yaml"):
+        lines = path.read_text().splitlines()
+        for above, line in zip(lines, lines[1:], strict=False):
+            if line.startswith("- apiGroups"):
+                assert above.startswith("# "), f"{path.name}: {line}"
+
+
+@pytest.mark.parametrize("pod", pods(), ids=lambda pod: pod["serviceAccountName"])
+def test_a_pod_can_change_nothing_but_what_it_is_for(pod: JSON) -> None:
+    [container] = pod["containers"]
+    own, shared = container["securityContext"], pod["securityContext"]
+    assert own["readOnlyRootFilesystem"] is True
+    assert own["allowPrivilegeEscalation"] is False
+    assert own["capabilities"] == {"drop": ["ALL"]}
+    assert shared["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+    root = pod["serviceAccountName"] == "gpuyard-device-plugin"
+    assert shared.get("runAsNonRoot", False) is not root, "only the kubelet's folders need root"
+    assert bool(_host_paths(pod)) is root
+
+
+def _host_paths(pod: JSON) -> list[Any]:
+    return [volume for volume in pod.get("volumes", ()) if "hostPath" in volume]
+
+
+def test_fake_gpus_come_only_where_a_label_asks_for_them() -> None:
+    [plugin] = of("DaemonSet")
+    assert plugin["spec"]["template"]["spec"]["nodeSelector"] == {vocabulary.FAKE_GPUS: "true"}
