@@ -21,7 +21,7 @@ from gpuyard_cluster.wiring.steps import StepsYard
 
 ROOT = Path(__file__).parents[2] / "examples"
 NAMES = [path.parent.name for path in sorted(ROOT.glob("*/scenario.yaml"))]
-RUNS = 40
+RUNS = 25
 """Runs per example and kind of fault, at most."""
 
 Prepare = Callable[[StepsYard], None]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuyard_cli import running
+from gpuyard_cli import runner, running
 from gpuyard_cli.examples import Example, load
 from gpuyard_cli.runner import Outcome
 from gpuyard_cluster.wiring.parts import Options
@@ -60,8 +60,10 @@ def test_on_steps_plans_come_true_only_through_get_preferred_allocation(name: st
 
 
 @pytest.mark.parametrize("name", ["02-filter-score-reserve-bind", "05-topology"])
-def test_on_embedded_plans_come_true_only_through_get_preferred_allocation(name: str) -> None:
-    outcomes = [
-        running.run(example(name), "embedded", options=Options(prefer=False, seed=n)) for n in range(2)
-    ]
-    assert not all(outcome.passed for outcome in outcomes)
+def test_on_embedded_plans_come_true_only_through_get_preferred_allocation(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is wrong stays wrong: it need not be waited for as long as for what is slow.
+    monkeypatch.setattr(runner, "STEP_SECONDS", 4.0)
+    runs = (running.run(example(name), "embedded", options=Options(prefer=False, seed=n)) for n in range(4))
+    assert any("devices is" in " ".join(faults(outcome)) for outcome in runs)
