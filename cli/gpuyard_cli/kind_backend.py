@@ -34,7 +34,7 @@ class KindBackend:
         return self._yard.runtime.now()
 
     async def apply(self, obj: JSON) -> None:
-        await requests.create(self._yard.api, obj)
+        await requests.create(self._yard.api, self._refusals.marked(obj))
 
     async def delete(self, kind: str, namespace: str, name: str) -> None:
         await requests.delete(self._yard.api, kind, namespace, name)
