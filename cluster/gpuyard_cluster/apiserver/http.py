@@ -38,6 +38,8 @@ class Application:
         if scope["type"] != "http":
             return
         request = await _read(scope, receive)
+        if request is None:
+            return
         try:
             response = self.server.handle(request)
         except Exception:
@@ -82,10 +84,13 @@ class Application:
                     watch.close()
 
 
-async def _read(scope: Scope, receive: Receive) -> Request:
+async def _read(scope: Scope, receive: Receive) -> Request | None:
+    """The request; None when its client left before it was whole: a DELETE must not lose its preconditions."""
     chunks, size, more = [], 0, True
     while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         chunk = message.get("body", b"")
         if size <= MAX_BODY:  # beyond it, the size alone decides the answer
             chunks.append(chunk)

@@ -67,6 +67,44 @@ def test_a_body_that_is_too_large_is_answered_not_kept() -> None:
     served(check)
 
 
+@pytest.mark.parametrize(
+    ("head", "begun"),
+    [
+        (b"DELETE %b/kept HTTP/1.1\r\nContent-Length: 60\r\n", b""),
+        (b"DELETE %b/kept HTTP/1.1\r\nContent-Length: 60\r\n", b'{"kind":"DeleteOptions",'),
+        (b"POST %b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n", b'1c\r\n{"metadata":{"name":"half"}}\r\n'),
+    ],
+)
+def test_a_request_that_breaks_off_changes_nothing(head: bytes, begun: bytes) -> None:
+    """Without the rest of its body a DELETE would have no preconditions, and fit any object of that name."""
+    seen: list[str] = []
+
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        api.make(CONFIGS, config("kept"))
+        original = api.server.handle
+
+        def handle(request: Request) -> Response:
+            seen.append(request.method)
+            return original(request)
+
+        api.server.handle = handle  # type: ignore[method-assign]
+        url = session._base_url
+        assert url is not None
+        _, writer = await asyncio.open_connection(url.host, url.port)
+        writer.write(head % CONFIGS.encode() + b"Host: x\r\nContent-Type: application/json\r\n\r\n" + begun)
+        await writer.drain()
+        async with session.get(CONFIGS):  # the server has read what was sent before
+            pass
+        writer.close()
+        await writer.wait_closed()
+        async with session.get(CONFIGS) as answer:
+            assert [item["metadata"]["name"] for item in (await answer.json())["items"]] == ["kept"]
+
+    api = served(check)
+    assert api.get(CONFIGS).names == ["kept"]
+    assert set(seen) == {"GET"}
+
+
 def test_a_watch_streams_lines_until_its_time_is_up() -> None:
     async def check(api: Caller, session: aiohttp.ClientSession) -> None:
         query = {"watch": "1", "timeoutSeconds": "1", "allowWatchBookmarks": "true"}

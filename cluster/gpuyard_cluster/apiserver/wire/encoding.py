@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -23,6 +24,10 @@ JSON_TYPES = frozenset({"application/json", "application/merge-patch+json"})
 YAML_TYPES = frozenset({"application/yaml", "application/apply-patch+yaml"})
 GZIP_THRESHOLD = 128 * 1024
 """Bytes from which kube-apiserver compresses a response."""
+MAX_DEPTH = 150
+"""Levels of objects and lists in one another; kube-apiserver takes 10,000, but no client sends more than some 20."""
+_ENCODABLE = 254
+"""The levels that orjson encodes: an object at this limit would break every list that it is in."""
 _MOST_VALUES = 1_000_000
 """Values that a YAML body may expand to through aliases."""
 
@@ -48,6 +53,15 @@ def decode(body: bytes, content_type: str) -> Body:
     raise ApiError(415, "UnsupportedMediaType", message)
 
 
+def check_depth(value: Any) -> None:
+    """ApiError 400 for a value that is nested too deeply for code that walks it, or puts it into a list."""
+    try:
+        orjson.dumps(reduce(lambda inner, _: [inner], range(_ENCODABLE - MAX_DEPTH), value))
+    except TypeError as error:
+        message = f"the body is nested too deeply: at most {MAX_DEPTH} levels of objects and lists are taken"
+        raise bad_request(message) from error
+
+
 def to_yaml(value: Any) -> bytes:
     """A JSON value as YAML, keys in order."""
     text: str = yaml.dump(value, Dumper=_Dumper, default_flow_style=False, allow_unicode=True)
@@ -66,6 +80,7 @@ def _decode_json(body: bytes) -> Body:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise bad_request(f"couldn't get version/kind; json parse error: {error}") from error
+    check_depth(value)
     # A field that comes twice is lost, and with it the quotes around it; no other body loses quotes.
     if b"\\u0022" not in body and body.count(b'"') == orjson.dumps(value).count(b'"'):
         return Body(value)
@@ -137,6 +152,7 @@ def _decode_yaml(body: bytes) -> Body:
         orjson.dumps(value)  # JSON has no numbers beyond 64 bits and no lone surrogates
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise bad_request(f"error converting YAML to JSON: {error}") from error
+    check_depth(value)
     return Body(value, tuple(_duplicates(loaded, "")))
 
 

@@ -1,10 +1,16 @@
+import orjson
 import pytest
 
+from gpuyard.writes import JSON
 from tests.cluster.apiserver.calling import (
+    APPLY,
     CONFIGS,
     DEFINITIONS,
     DEPLOYMENTS,
+    JSON_PATCH,
+    MERGE,
     PODS,
+    TABLE,
     WIDGETS,
     Caller,
     config,
@@ -91,3 +97,22 @@ def test_bodies_of_subresources_are_checked_too(api: Caller, name: str, body: by
 def test_options_of_a_deletion_are_checked_too(api: Caller, body: bytes) -> None:
     api.make(CONFIGS, config("a"))
     assert api.call("DELETE", f"{CONFIGS}/a", body).status == 400
+
+
+@pytest.mark.parametrize("kind", [MERGE, JSON_PATCH, APPLY])
+def test_no_patch_takes_an_object_beyond_the_depth_that_lists_and_tables_bear(api: Caller, kind: str) -> None:
+    api.make(DEFINITIONS, definition())
+    api.make(WIDGETS, widget("a", free={}))
+    path, statuses = "/spec/free", set[int]()
+    free: JSON = {}
+    query = {"fieldManager": "m", **({"force": "true"} if kind == APPLY else {})}
+    for _ in range(45):
+        free = {"x": {"x": {"x": {"x": free}}}}
+        changed = {"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"free": free}}
+        steps = [{"op": "add", "path": path + "/x" * more, "value": {}} for more in (1, 2, 3, 4)]
+        body = orjson.dumps(steps if kind == JSON_PATCH else changed)
+        statuses.add(api.call("PATCH", f"{WIDGETS}/a", body, kind, **query).status)
+        path += "/x/x/x/x"
+    # Once it is refused, the parents of what a JSON patch would add are missing.
+    assert statuses == ({200, 400, 422} if kind == JSON_PATCH else {200, 400})
+    assert api.get(WIDGETS).status == api.get(WIDGETS, accept=TABLE).status == 200

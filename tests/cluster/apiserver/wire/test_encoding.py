@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpuyard_cluster.apiserver.errors import ApiError
-from gpuyard_cluster.apiserver.wire.encoding import GZIP_THRESHOLD, compressed, decode, to_yaml
+from gpuyard_cluster.apiserver.wire.encoding import GZIP_THRESHOLD, MAX_DEPTH, compressed, decode, to_yaml
 
 JSON, YAML = "application/json", "application/yaml"
 
@@ -135,3 +135,15 @@ def test_large_bodies_are_compressed_for_clients_that_take_it() -> None:
     assert gzip.decompress(packed) == large
     assert compressed(large, "identity") is None
     assert compressed(large[1:], "gzip") is None
+
+
+@pytest.mark.parametrize("media_type", [JSON, YAML])
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")])
+def test_a_body_is_taken_up_to_a_depth_and_refused_beyond(
+    media_type: str, opening: bytes, closing: bytes
+) -> None:
+    decode(opening * MAX_DEPTH + b"1" + closing * MAX_DEPTH, media_type)
+    for depth in (MAX_DEPTH + 1, 255, 1_000, 3_000):
+        with pytest.raises(ApiError) as refused:
+            decode(opening * depth + b"1" + closing * depth, media_type)
+        assert refused.value.code == 400
