@@ -12,6 +12,7 @@ from typing import Any
 
 import grpc
 
+from gpuyard_cluster.kubelet import registrations
 from gpuyard_cluster.kubelet.allocation import PluginError
 from gpuyard_cluster.kubelet.plugin_channel import PluginChannel
 from gpuyard_cluster.kubelet.service import Kubelet
@@ -33,7 +34,6 @@ from gpuyard_device_plugin.kubelet_api.podresources_v1_pb2_grpc import (
     add_PodResourcesListerServicer_to_server,
 )
 
-API_VERSION = "v1beta1"
 _STOP_SECONDS = 0.5
 
 
@@ -109,7 +109,7 @@ class _Registration(RegistrationServicer):
         self._sockets = sockets
 
     async def Register(self, request: RegisterRequest, context: Any) -> Empty:  # noqa: N802
-        problem = _problem(request)
+        problem = registrations.problem(request)
         if problem:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, problem)
         try:
@@ -144,17 +144,3 @@ class _PodResources(PodResourcesListerServicer):
     ) -> AllocatableResourcesResponse:
         await context.abort(grpc.StatusCode.UNIMPLEMENTED, "ask the Node for its allocatable")
         raise AssertionError("abort does not return")
-
-
-def _problem(request: RegisterRequest) -> str:
-    """Why a registration is refused; empty when it is not."""
-    if request.version != API_VERSION:
-        return (
-            f"API version {request.version!r} is not supported by the kubelet, which supports {API_VERSION!r}"
-        )
-    domain, slash, name = request.resource_name.partition("/")
-    if not (domain and slash and name):
-        return f"the ResourceName {request.resource_name!r} is invalid: it must be DOMAIN/NAME"
-    if not request.endpoint or "/" in request.endpoint:
-        return f"the Endpoint {request.endpoint!r} is invalid: it must name a socket in the plugin directory"
-    return ""
