@@ -112,7 +112,8 @@ async def _api(arguments: argparse.Namespace) -> HttpApi:
     try:
         return await HttpApi.from_kubeconfig(arguments.kubeconfig)
     except ConfigException as error:
-        raise SetupError(f"no API server: {error}; name one with --kubeconfig or --api") from error
+        problem = " ".join(str(error).split()).rstrip(".")
+        raise SetupError(f"no API server: {problem}; name one with --kubeconfig or --api") from error
 
 
 async def _node(api: HttpApi, name: str) -> JSON:

@@ -26,7 +26,7 @@ _CODES: Final = {
 
 
 class SocketPathError(Exception):
-    """The path of a socket is too long for the system: use a shorter folder."""
+    """No socket can be made in the folder: the message names folder and remedy."""
 
 
 class ResourceServer:
@@ -52,10 +52,15 @@ class ResourceServer:
         return self._bound is not None and files.identity(self._path) == self._bound
 
     async def start(self) -> None:
-        """Serve. SocketPathError when the folder's name is too long."""
+        """Serve. SocketPathError when the folder's name is too long, or nothing can be written to it."""
         temporary = self._path.with_name(f".{self.endpoint}.{os.getpid()}")
         if len(os.fsencode(temporary)) > _LONGEST_PATH:
             raise SocketPathError(f"{temporary}: longer than {_LONGEST_PATH} bytes; use a shorter folder")
+        if not os.access(self._path.parent, os.W_OK | os.X_OK):
+            folder = self._path.parent
+            raise SocketPathError(
+                f"{folder}: not a folder to write to; use the kubelet's folder device-plugins"
+            )
         temporary.unlink(missing_ok=True)
         self._server = grpc.aio.server()
         kubelet_grpc.add_DevicePluginServicer_to_server(self._servicer, self._server)

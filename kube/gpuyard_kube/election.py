@@ -6,11 +6,14 @@ clocks that differ do no harm.
 """
 
 import datetime
+import logging
 from dataclasses import dataclass, replace
 
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
+
+log = logging.getLogger("gpuyard.election")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +72,15 @@ def release(candidate: Candidate, lease: JSON) -> Write:
 
 
 async def lead(api: Api, runtime: Runtime, candidate: Candidate) -> JSON:
-    """Wait until the candidate leads; the Lease that says so."""
-    sight = Sight()
+    """Wait until the candidate leads; the Lease that says so. Logs once for each reason to wait."""
+    sight, known = Sight(), ""
     while True:
-        sight, written = await _attempt(api, candidate, sight, runtime.now())
-        if written and sight.lease is not None:
+        sight, problem = await _attempt(api, candidate, sight, runtime.now())
+        if not problem and sight.lease is not None:
             return sight.lease
+        if problem != known:
+            log.warning("waiting for the Lease %s/%s: %s", candidate.namespace, candidate.name, problem)
+        known = problem
         await runtime.sleep_until(runtime.now() + candidate.retry_seconds)
 
 
@@ -83,24 +89,24 @@ async def keep(api: Api, runtime: Runtime, candidate: Candidate, lease: JSON) ->
     sight, renewed = Sight(lease, runtime.now()), runtime.now()
     while runtime.now() < renewed + candidate.lease_seconds * 2 / 3:
         await runtime.sleep_until(runtime.now() + candidate.retry_seconds)
-        sight, written = await _attempt(api, candidate, sight, runtime.now())
+        sight, problem = await _attempt(api, candidate, sight, runtime.now())
         if not leads(candidate, sight.lease):
             return
-        if written:
+        if not problem:
             renewed = runtime.now()
 
 
-async def _attempt(api: Api, candidate: Candidate, sight: Sight, now: float) -> tuple[Sight, bool]:
-    """One round: read, decide, write. Whether the Lease was written; a failed request leaves the sight as it was."""
+async def _attempt(api: Api, candidate: Candidate, sight: Sight, now: float) -> tuple[Sight, str]:
+    """One round: read, decide, write. Why the Lease was not written, or ""; a failed request changes no sight."""
     found = await api.read(candidate.path)
     if not found.ok and found.status != 404:
-        return sight, False
+        return sight, found.reason
     sight = sight.update(found.body if found.ok else None, now)
     write = decide(candidate, sight, now)
     if write is None:
-        return sight, False
+        return sight, f"{((sight.lease or {}).get('spec') or {}).get('holderIdentity')} holds it"
     reply = await api.send(write)
-    return (Sight(reply.body, now), True) if reply.ok else (sight, False)
+    return (Sight(reply.body, now), "") if reply.ok else (sight, reply.reason)
 
 
 def _lease(candidate: Candidate, old: JSON | None, now: float) -> JSON:

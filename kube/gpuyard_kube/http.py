@@ -4,14 +4,17 @@ Stands for client-go's REST client. The `kubernetes` package reads kubeconfigs a
 raw, because typed models would be decoded and encoded for nothing.
 """
 
+import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
+import yaml
 
 from gpuyard.writes import JSON, Reply, Write
 
@@ -46,14 +49,24 @@ async def server_of(kubeconfig: str | None = None, context: str | None = None) -
 
     configuration = Configuration()
     try:
+        _look_for(kubeconfig)
         await load_kube_config(kubeconfig, context, client_configuration=configuration, persist_config=False)
     except ConfigException:
         if kubeconfig is not None:
             raise
         load_incluster_config(client_configuration=configuration)
+    except (OSError, yaml.YAMLError) as error:
+        raise ConfigException(str(error)) from error
     encrypted = urlsplit(configuration.host).scheme == "https"
     tls = RESTClientObject(configuration).ssl_context if encrypted else None
     return Server(configuration.host.rstrip("/"), tls, configuration)
+
+
+def _look_for(kubeconfig: str | None) -> None:
+    """The library takes a file that is not there for an empty one. FileNotFoundError names it instead."""
+    paths = [] if kubeconfig is None else kubeconfig.split(os.pathsep)
+    if paths and not any(Path(path).expanduser().exists() for path in paths):
+        raise FileNotFoundError(f"{kubeconfig}: there is no such file")
 
 
 class HttpApi:

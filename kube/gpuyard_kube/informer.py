@@ -20,6 +20,8 @@ log = logging.getLogger("gpuyard.informer")
 WATCH_SECONDS = "240"
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """Seconds before the next try after a failure: doubled each time, from the first to the longest."""
+TOLD_PAUSE = 0.8
+"""A failure is logged once it has outlived a restart of the server: connections break all the time."""
 
 
 class ExpiredError(Exception):
@@ -42,17 +44,20 @@ class Informer:
                 tasks.create_task(self._follow(resource, path), name=f"informer {resource}")
 
     async def _follow(self, resource: str, path: str) -> None:
-        pause = FIRST_PAUSE
+        pause, told = FIRST_PAUSE, ""
         while True:
             try:
                 version = await self._list(resource, path)
-                pause = FIRST_PAUSE
+                pause, told = FIRST_PAUSE, ""
                 while True:
                     version = await self._watch(resource, path, version)
             except ExpiredError:
                 continue
             except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
-                log.debug("%s: %s; listing again in %.1f s", resource, error or type(error).__name__, pause)
+                problem = f"{error or type(error).__name__}"
+                if pause >= TOLD_PAUSE and problem != told:
+                    log.warning("%s cannot be listed: %s; trying again", resource, problem)
+                    told = problem
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
 

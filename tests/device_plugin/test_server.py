@@ -106,6 +106,12 @@ def test_a_folder_with_too_long_a_name_is_refused_with_a_remedy(tmp_path: Path) 
         asyncio.run(server.start())
 
 
+def test_a_folder_that_is_not_there_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    server = ResourceServer(plugin(), vocabulary.GPU, tmp_path / "none")
+    with pytest.raises(SocketPathError, match="none: not a folder to write to; use the kubelet's folder"):
+        asyncio.run(server.start())
+
+
 def test_each_resource_has_a_socket_of_its_own_that_is_not_named_like_nvidias() -> None:
     names = {
         ResourceServer(plugin(), resource, Path()).endpoint

@@ -176,6 +176,12 @@ def test_the_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None
     assert "--extender URL" in capsys.readouterr().out
 
 
+def test_a_kubeconfig_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--kubeconfig", "/none/config", "--extender", "http://127.0.0.1:1"])
+    assert "no API server: /none/config: there is no such file; give --kubeconfig" in capsys.readouterr().err
+
+
 def test_without_an_extender_the_command_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["--api", "http://127.0.0.1:1"])

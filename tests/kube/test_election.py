@@ -90,6 +90,22 @@ def test_a_leader_that_cannot_renew_steps_down_before_another_may_lead() -> None
     assert log == ["a leads", "a has lost"]
 
 
+def test_what_it_waits_for_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    clock, api, log = Steps(), OneLease(), list[str]()
+    api.down = True
+    elect(clock, api, candidate("a"), log)
+    run_until(clock, clock.now() + 5)
+    api.down = False
+    run_until(clock, clock.now() + 2)
+    elect(clock, api, candidate("b"), log)
+    run_until(clock, clock.now() + 10)
+    assert log == ["a leads"]
+    assert caplog.messages == [
+        "waiting for the Lease gpuyard-system/operator: down",
+        "waiting for the Lease gpuyard-system/operator: a holds it",
+    ]
+
+
 def test_a_released_lease_is_taken_at_once() -> None:
     clock, api = Steps(), OneLease()
     api.lease = clock.complete(lead(api, clock, candidate("a")))

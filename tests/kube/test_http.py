@@ -151,6 +151,14 @@ def test_the_server_of_a_kubeconfig_is_known_without_its_secrets(tmp_path: Path)
     assert "secret" not in repr(found)
 
 
+@pytest.mark.parametrize(("text", "problem"), [(None, "there is no such file"), ("a: [", "while parsing")])
+def test_a_kubeconfig_that_cannot_be_read_is_refused(tmp_path: Path, text: str | None, problem: str) -> None:
+    if text is not None:
+        (tmp_path / "config").write_text(text)
+    with pytest.raises(ConfigException, match=problem):
+        asyncio.run(server_of(str(tmp_path / "config")))
+
+
 def test_a_kubeconfig_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigException):
         asyncio.run(server_of(str(tmp_path / "absent")))
