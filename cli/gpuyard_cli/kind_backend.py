@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gpuyard import vocabulary
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON
 from gpuyard_cli import requests, runner
 from gpuyard_cli.examples import Example
-from gpuyard_cli.inputs import documents
+from gpuyard_cli.inputs import InvalidInputError, documents
 from gpuyard_cli.kind_faults import Refusals
-from gpuyard_cli.kind_roles import offered
+from gpuyard_cli.kind_roles import marked, offered
 from gpuyard_cli.kind_yard import LOOK_SECONDS, KindYard
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.runner import Outcome
@@ -34,7 +34,7 @@ class KindBackend:
         return self._yard.runtime.now()
 
     async def apply(self, obj: JSON) -> None:
-        await requests.create(self._yard.api, self._refusals.marked(obj))
+        await requests.create(self._yard.api, self._refusals.marked(marked(obj)))
 
     async def delete(self, kind: str, namespace: str, name: str) -> None:
         await requests.delete(self._yard.api, kind, namespace, name)
@@ -84,9 +84,15 @@ class KindBackend:
 
 
 @asynccontextmanager
-async def connected(kubeconfig: str | None) -> AsyncIterator[HttpApi]:
-    """The API server of a kubeconfig, for as long as the block lasts."""
-    api = await HttpApi.from_kubeconfig(kubeconfig)
+async def connected(kubeconfig: str | None = None, context: str | None = None) -> AsyncIterator[HttpApi]:
+    """The API server of a kubeconfig, for as long as the block lasts. InvalidInputError when there is none."""
+    from kubernetes.aio.config import ConfigException  # slow to import, and of no use to other backends
+
+    try:
+        api = await HttpApi.from_kubeconfig(kubeconfig, context)
+    except ConfigException as error:
+        remedy = "create it with kind-config.yaml" if context else "set KUBECONFIG, or choose another backend"
+        raise InvalidInputError("kubeconfig", context or "", " ".join(str(error).split()), remedy) from error
     try:
         yield api
     finally:
@@ -104,12 +110,28 @@ async def run(
     yard = KindYard(api, example.nodes, document)
     backend = KindBackend(yard)
     try:
-        await yard.prepare(example.scenario.namespace)
+        await yard.prepare(own_namespace(example))
         return await runner.run(example, backend, begin, like)
     finally:
         await backend.end()
-        await api.send(Write("DELETE", f"/api/v1/namespaces/{example.scenario.namespace}"))
         await yard.restore()
+
+
+def own_namespace(example: Example) -> str:
+    """The namespace that an example makes, and that can go when it ends. InvalidInputError when it makes none."""
+    name = example.scenario.namespace
+    made = {
+        obj["metadata"]["name"]
+        for objs in example.objects.values()
+        for obj in objs
+        if obj["kind"] == "Namespace"
+    }
+    if name not in made:
+        problem = f"{name!r} is not made by the example, and a real cluster has its own use for it"
+        raise InvalidInputError(
+            example.folder / "scenario.yaml", "namespace", problem, "add a Namespace object"
+        )
+    return name
 
 
 def _without_empty(node: JSON) -> JSON:

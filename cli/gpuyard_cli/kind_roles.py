@@ -1,12 +1,24 @@
 """What it means for a worker to play a node of a yard: pure functions of API objects."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from gpuyard import annotations, vocabulary
 from gpuyard.quantities import whole
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_device_plugin import config, node_inventory
+
+OF_A_SCENARIO: Final = "gpuyard.io/scenario"
+"""On a namespace: a scenario made it, and may delete it with all that is in it."""
+
+
+def marked(obj: JSON) -> JSON:
+    """An object as it is to be applied: a namespace says where it comes from."""
+    if obj["kind"] != "Namespace":
+        return obj
+    notes = {**(obj["metadata"].get("annotations") or {}), OF_A_SCENARIO: "true"}
+    return {**obj, "metadata": {**obj["metadata"], "annotations": notes}}
 
 
 def offered(node: JSON) -> dict[str, int]:

@@ -13,7 +13,7 @@ from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Reply, Write
 from gpuyard.yard import YardNode
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_cli.kind_roles import ends, offers, role, values
+from gpuyard_cli.kind_roles import OF_A_SCENARIO, ends, offers, role, values
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.runtime import AsyncioRuntime
 
@@ -34,6 +34,7 @@ class KindYard:
         self.workers: dict[str, str] = {}
         """yard node -> worker."""
         self._yard, self._document = {node.name: node for node in nodes}, document
+        self._namespace = ""
         self._before: dict[str, JSON] = {}
         """path -> the patch that makes an object as it was."""
 
@@ -59,6 +60,8 @@ class KindYard:
 
     async def restore(self) -> None:
         """Make everything as it was before, without waiting for it."""
+        if self._namespace:
+            await self.api.send(Write("DELETE", f"/api/v1/namespaces/{self._namespace}"))
         for path, body in self._before.items():
             await self._patch(path, body)
         if self._before:
@@ -85,6 +88,11 @@ class KindYard:
     async def _clear(self, namespace: str) -> None:
         """Nothing of an earlier run is left: no namespace, and no pod that ends and still holds devices."""
         path = f"/api/v1/namespaces/{namespace}"
+        found = await self.api.read(path)
+        if found.ok and OF_A_SCENARIO not in (found.body["metadata"].get("annotations") or {}):
+            problem = f"namespace {namespace} is there, and no scenario has made it"
+            raise InvalidInputError("cluster", path, problem, "delete it, or run the example elsewhere")
+        self._namespace = namespace
         await self.api.send(Write("DELETE", path))
 
         async def gone() -> bool:

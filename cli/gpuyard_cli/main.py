@@ -82,7 +82,7 @@ def _demo(arguments: argparse.Namespace) -> int:
 
 
 def _all(examples: Sequence[Example], backend: str) -> list[Outcome]:
-    if backend == "steps":
+    if backend != "embedded":
         return [_one(example, backend, Report()) for example in examples]
     turns = Turns(len(examples))
     reports = [Report(turns, number) for number in range(len(examples))]

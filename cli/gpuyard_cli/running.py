@@ -13,7 +13,9 @@ from gpuyard_cli.steps_backend import StepsBackend
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.steps import StepsYard
 
-BACKENDS = ("steps", "embedded")
+BACKENDS = ("steps", "embedded", "kind", "kubeconfig")
+_CONTEXTS = {"kind": "kind-gpuyard", "kubeconfig": None}
+"""Real clusters: the one of kind-config.yaml, and the one that kubectl would talk to."""
 
 
 async def run_together(examples: Sequence[Example], reports: Sequence[Report]) -> list[Outcome]:
@@ -42,6 +44,8 @@ def run(
     begin: Callable[[str], None] = report.step if report else lambda _name: None
     if backend == "steps":
         return _on_steps(example, chosen, begin, like, stepped=stepped)
+    if backend in _CONTEXTS:
+        return asyncio.run(_real(example, backend, begin, like))
     return asyncio.run(_embedded(example, chosen, begin, like))
 
 
@@ -70,3 +74,12 @@ async def _embedded(
         finally:
             await api.close()
             await extender.close()
+
+
+async def _real(
+    example: Example, backend: str, begin: Callable[[str], None], like: Outcome | None
+) -> Outcome:
+    from gpuyard_cli import kind_backend
+
+    async with kind_backend.connected(context=_CONTEXTS[backend]) as api:
+        return await kind_backend.run(api, example, begin, like)
