@@ -12,6 +12,9 @@ from gpuyard.reservations import Reservation
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 
+MOST_NEEDED = 2**31 - 1
+"""minMember is an int32."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
@@ -58,12 +61,25 @@ def request_to_json(request: PlanRequest) -> JSON:
     }
 
 
-def request_from_json(body: Mapping[str, Any]) -> PlanRequest:
-    """KeyError, TypeError or ValueError when it is malformed."""
-    members = body["members"]
-    if not isinstance(members, list) or not all(isinstance(uid, str) for uid in members):
-        raise ValueError("members: a list of pod UIDs is needed")
-    return PlanRequest(str(body["namespace"]), str(body["podGroup"]), int(body["needed"]), tuple(members))
+def request_from_json(body: Any) -> PlanRequest:
+    """ValueError names the field that is missing or wrong."""
+    if not isinstance(body, Mapping):
+        raise ValueError("the request must be a JSON object with namespace, podGroup, needed and members")
+    namespace, group = (_name(body.get(field), field) for field in ("namespace", "podGroup"))
+    needed, members = body.get("needed"), body.get("members")
+    if not isinstance(members, list) or not members or not all(isinstance(uid, str) for uid in members):
+        raise ValueError("members: a list of pod UIDs is needed, with one at least")
+    if len(set(members)) < len(members):
+        raise ValueError("members: each pod may be named once only")
+    if isinstance(needed, bool) or not isinstance(needed, int) or not 1 <= needed <= MOST_NEEDED:
+        raise ValueError(f"needed: a whole number from 1 to {MOST_NEEDED} is needed, not {needed!r:.40}")
+    return PlanRequest(namespace, group, needed, tuple(members))
+
+
+def _name(found: Any, field: str) -> str:
+    if not isinstance(found, str) or not found:
+        raise ValueError(f"{field}: a name is needed, not {found!r:.40}")
+    return found
 
 
 def answer_to_json(answer: PlanAnswer) -> JSON:

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 from fastapi import FastAPI, Request, Response
+from starlette.requests import ClientDisconnect
 
 from gpuyard import plans
 from gpuyard_extender import wire
@@ -60,8 +61,8 @@ def _add_queries(app: FastAPI, extender: Extender) -> None:
     async def plan(request: Request) -> Response:
         try:
             asked = plans.request_from_json(await _decoded(request))
-        except (KeyError, TypeError, ValueError) as error:
-            return _json({"error": f"not a plan request: {error!r}"}, 400)
+        except ValueError as error:
+            return _json({"error": f"not a plan request: {error}"}, 400)
         return _json(plans.answer_to_json(extender.plan(asked)))
 
     @app.get("/v1/pods/{namespace}/{name}/explain")
@@ -83,10 +84,10 @@ def _add_health(app: FastAPI, extender: Extender) -> None:
 
 
 async def _decoded(request: Request) -> Any:
-    """The body; None, which no reader takes for a request, when it is not JSON."""
+    """The body; None, which no reader takes for a request, when it is not JSON, or its sender left in the middle."""
     try:
         return orjson.loads(await request.body())
-    except orjson.JSONDecodeError:
+    except (orjson.JSONDecodeError, ClientDisconnect):
         return None
 
 

@@ -23,6 +23,8 @@ def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> Pl
         pod = ledger.pods.get(uid)
         if pod is None or not pod.pending:
             return Unready(f"member {uid}: {'it waits no more' if pod else 'not seen yet'}; ask again")
+        if (pod.namespace, pod.group) != (request.namespace, request.group):
+            return Unready(f"member {uid}: it is no pod of the group {request.namespace}/{request.group}")
         pods.append(pod)
     kept = _kept(request, ledger, now)
     if kept is not None:

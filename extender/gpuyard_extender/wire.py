@@ -20,7 +20,10 @@ class InvalidArgumentsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """ExtenderArgs. `items` are the Node objects where kube-scheduler sent them (nodeCacheCapable: false)."""
+    """ExtenderArgs. `items` are the Node objects where kube-scheduler sent them (nodeCacheCapable: false).
+
+    Each node is asked about once, however often it was named.
+    """
 
     pod: Pod
     names: tuple[str, ...]
@@ -39,12 +42,12 @@ def question(args: Any) -> Question:
     if names is not None:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise InvalidArgumentsError("NodeNames: a list of names is needed")
-        return Question(pod, tuple(names), None)
+        return Question(pod, tuple(dict.fromkeys(names)), None)
     try:
-        items = tuple(args["Nodes"]["items"] or ())
-        return Question(pod, tuple(str(item["metadata"]["name"]) for item in items), items)
+        items = {str(item["metadata"]["name"]): item for item in args["Nodes"]["items"] or ()}
     except (KeyError, TypeError) as error:
         raise InvalidArgumentsError("NodeNames or Nodes.items: the candidate nodes are needed") from error
+    return Question(pod, tuple(items), tuple(items.values()))
 
 
 def bind_request(args: Any) -> BindRequest:
@@ -62,7 +65,7 @@ def filter_result(asked: Question, passed: Sequence[str], rejected: Sequence[Rej
     chosen = frozenset(passed)
     nodes = None
     if asked.items is not None:
-        nodes = {"metadata": {}, "items": [i for i in asked.items if i["metadata"]["name"] in chosen]}
+        nodes = {"metadata": {}, "items": [i for i in asked.items if str(i["metadata"]["name"]) in chosen]}
     return {
         "Nodes": nodes,
         "NodeNames": list(passed) if asked.items is None else None,

@@ -14,8 +14,10 @@ from gpuyard_extender.settings import Settings
 from tests.extender.builders import Stage, gpu_node, gpu_pod
 
 
-def call(stage: Stage, method: str, path: str, body: bytes = b"") -> tuple[int, Any]:
-    """Status and body (decoded where it is JSON) of one request."""
+def call(
+    stage: Stage, method: str, path: str, body: bytes = b"", *, breaks_off: bool = False
+) -> tuple[int, Any]:
+    """Status and body (decoded where it is JSON) of one request, whose sender may leave in the middle of it."""
     sent: list[dict[str, Any]] = []
     scope = {
         "type": "http",
@@ -30,6 +32,8 @@ def call(stage: Stage, method: str, path: str, body: bytes = b"") -> tuple[int, 
     }
 
     async def receive() -> dict[str, Any]:
+        if breaks_off:
+            return {"type": "http.disconnect"}
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Any) -> None:
@@ -82,13 +86,22 @@ def test_a_failure_of_our_own_is_an_error_too_and_stands_in_the_log(
         caplog.clear()
 
 
+@pytest.mark.parametrize("path", ["/filter", "/prioritize", "/bind", "/v1/plans"])
+def test_a_request_that_breaks_off_is_no_failure_of_ours(path: str, caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage(gpu_node("node-1"))
+    assert call(stage, "POST", path, breaks_off=True)[0] in (200, 400)
+    assert not caplog.records
+
+
 def test_plans_are_asked_for_as_json() -> None:
     stage = Stage(gpu_node("node-1"))
     stage.create(gpu_pod("m0", group="g"))
     request = plans.request_to_json(PlanRequest("default", "g", 1, ("uid-m0",)))
     status, answer = call(stage, "POST", "/v1/plans", orjson.dumps(request))
     assert (status, type(plans.answer_from_json(answer))) == (200, Planned)
-    assert call(stage, "POST", "/v1/plans", b'{"members":[1]}')[0] == 400
+    for body in (b"", b"[]", b'{"members":[1]}', orjson.dumps({**request, "needed": 1e300})):
+        status, answer = call(stage, "POST", "/v1/plans", body)
+        assert (status, "not a plan request" in answer["error"]) == (400, True)
 
 
 def test_a_pod_is_explained_by_name() -> None:

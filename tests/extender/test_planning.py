@@ -55,3 +55,12 @@ def test_the_cpu_of_a_planned_gang_is_held_too() -> None:
     stage.extender.plan(PlanRequest("default", "g", 1, ("uid-m0",)))
     assert stage.filter(gpu_pod("other", cpu="2"))["NodeNames"] == []
     assert stage.filter(gpu_pod("small", cpu="1"))["NodeNames"] == ["node-1"]
+
+
+def test_pods_of_another_group_or_namespace_hold_no_places_by_this_groups_plan() -> None:
+    stage = stage_of_two()
+    stage.create(gpu_pod("alone"), gpu_pod("of-another", group="other"))
+    for group, uid in (("g", "uid-alone"), ("g", "uid-of-another"), ("other", "uid-m0")):
+        assert isinstance(stage.extender.plan(PlanRequest("default", group, 1, (uid,))), Unready)
+    assert isinstance(stage.extender.plan(PlanRequest("elsewhere", "g", 1, ("uid-m0",))), Unready)
+    assert stage.filter(gpu_pod("free"))["NodeNames"] == ["node-1", "node-2"]

@@ -19,6 +19,15 @@ def test_node_objects_are_read_where_they_are_sent() -> None:
     assert (asked.names, asked.items) == (("n1", "n2"), tuple(nodes))
 
 
+def test_a_node_that_is_named_twice_is_asked_about_once() -> None:
+    named = wire.question({"Pod": gpu_pod("a"), "NodeNames": ["n2", "n1", "n2"]})
+    assert named.names == ("n2", "n1")
+    nodes = [gpu_node("n1"), gpu_node("n1"), {"metadata": {"name": ["odd"]}}]
+    asked = wire.question({"Pod": gpu_pod("a"), "Nodes": {"items": nodes}})
+    assert (asked.names, asked.items) == (("n1", "['odd']"), (nodes[1], nodes[2]))
+    assert wire.filter_result(asked, ["n1"], [])["Nodes"]["items"] == [nodes[1]]
+
+
 @pytest.mark.parametrize(
     ("args", "field"),
     [
