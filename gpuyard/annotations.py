@@ -57,20 +57,19 @@ def read_inventory(text: str | None) -> Inventory | None:
     if not document:
         return None
     try:
-        inventory = _inventory(document)
+        return _inventory(document)
     except (KeyError, TypeError, ValueError):
         return None
-    replicas = inventory.sharing.replicas
-    return inventory if replicas >= 1 and len(inventory.gpus) * replicas <= MOST_DEVICES else None
 
 
 def _inventory(document: Mapping[str, Any]) -> Inventory:
-    sharing = document["sharing"]
+    sharing, gpus = document["sharing"], document["gpus"]
+    replicas = _whole(sharing["replicas"])
+    if replicas < 1 or len(gpus) * replicas > MOST_DEVICES:
+        raise ValueError(f"{len(gpus)} GPUs cannot be shared {replicas} times")
     return Inventory(
-        gpus=tuple(_gpu(found) for found in document["gpus"]),
-        sharing=Sharing(
-            SharingMode(sharing["mode"]), _whole(sharing["replicas"]), _truth(sharing["renamed"])
-        ),
+        gpus=tuple(_gpu(found) for found in gpus),
+        sharing=Sharing(SharingMode(sharing["mode"]), replicas, _truth(sharing["renamed"])),
         mig_strategy=MigStrategy(document["migStrategy"]),
     )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from gpuyard.annotations import Allocation
 from gpuyard.fit import Amounts, NodeFit
 from gpuyard.inventory import Device, Inventory
+from gpuyard.occupancy import Occupancy, occupancy
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,12 @@ class Node:
     owners: Mapping[str, str] = field(default_factory=dict)
     contested: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Device id -> pods that claim it too, in the order in which they came: they wait for the owner to go."""
+    occupancy: Occupancy | None = field(init=False, repr=False, compare=False)
+    """What the devices look like without names; None without an inventory."""
+
+    def __post_init__(self) -> None:
+        found = None if self.inventory is None else occupancy(self.inventory, self.owners)
+        object.__setattr__(self, "occupancy", found)
 
     def devices(self, resource: str) -> tuple[Device, ...]:
         """All devices of the resource, by GPU index, then by place on the GPU."""
@@ -49,14 +56,9 @@ class Node:
 
     def idle(self, resource: str) -> tuple[Device, ...]:
         """The devices that nobody owns, wholly or in part; also unhealthy ones."""
-        owned: dict[int, list[Device]] = {}
-        for device in self.owned():
-            owned.setdefault(device.gpu, []).append(device)
-        return tuple(
-            device
-            for device in self.devices(resource)
-            if not any(device.overlaps(other) for other in owned.get(device.gpu, ()))
-        )
+        every = self.inventory.devices() if self.inventory else ()
+        idle = self.occupancy.idle if self.occupancy else ()
+        return tuple(every[i] for i in idle if every[i].resource == resource)
 
     def free(self, resource: str) -> tuple[Device, ...]:
         """The devices that a pod can get: healthy and idle."""

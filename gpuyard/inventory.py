@@ -5,7 +5,7 @@ Stands for NVIDIA's resource manager. The device plugin writes an inventory as a
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gpuyard import vocabulary
 from gpuyard.gpus import GPU
@@ -70,10 +70,16 @@ class Inventory:
     gpus: tuple[GPU, ...] = ()
     sharing: Sharing = Sharing()
     mig_strategy: MigStrategy = MigStrategy.NONE
+    _devices: tuple[Device, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Asked again and again, and never another answer.
+        devices = tuple(device for gpu in self.gpus for device in _devices_of(gpu, self))
+        object.__setattr__(self, "_devices", devices)
 
     def devices(self) -> tuple[Device, ...]:
         """All devices, by GPU index, then by place on the GPU."""
-        return tuple(device for gpu in self.gpus for device in _devices_of(gpu, self))
+        return self._devices
 
 
 def _devices_of(gpu: GPU, inventory: Inventory) -> Iterator[Device]:

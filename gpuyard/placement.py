@@ -1,16 +1,19 @@
 """Concrete devices for every container of a pod on one node, or the reason why not.
 
 Stands for the kubelet's device manager, ahead of time: containers in its order, devices of ended init containers used
-again by later containers, devices of sidecars and app containers kept.
+again by later containers, devices of sidecars and app containers kept. Nodes that are alike are judged once.
 """
 
-from collections.abc import Sequence
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
 
 from gpuyard import choice, fit, requests, shortages
 from gpuyard.annotations import Allocation
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import PodFit, Shortfall
 from gpuyard.inventory import Device, Inventory
+from gpuyard.occupancy import Occupancy
 from gpuyard.requests import ContainerKind, PodRequest, Want
 from gpuyard.verdicts import Reason, Rejection
 
@@ -20,13 +23,30 @@ def place(request: PodRequest, node: Node) -> Allocation | Rejection:
 
     Empty, without any judgement, where the node has no inventory: there kube-scheduler's own count decides.
     """
-    if node.inventory is None:
+    if node.inventory is None or node.occupancy is None:
         return {}
-    for resource, needed in sorted(request.totals.items()):
-        short = shortages.by_devices(node, resource, needed)
+    found = numbered(request.wants, node.occupancy)
+    if isinstance(found, Rejection):
+        return dataclasses.replace(found, node=node.name)
+    devices = node.inventory.devices()
+    return {
+        container: {resource: tuple(devices[i].id for i in numbers) for resource, numbers in held.items()}
+        for container, held in found.items()
+    }
+
+
+Numbered = Mapping[str, Mapping[str, tuple[int, ...]]]
+"""An allocation by numbers of devices."""
+
+
+@functools.lru_cache(maxsize=32768)
+def numbered(wants: tuple[Want, ...], occupancy: Occupancy) -> Numbered | Rejection:
+    """The devices for these containers on every node with this occupancy; a Rejection names no node."""
+    for resource, needed in sorted(requests.totals(wants).items()):
+        short = shortages.by_devices(occupancy, resource, needed)
         if short:
             return short
-    return _fill(request, node, node.inventory)
+    return _fill(wants, occupancy)
 
 
 def judge(pod: PodFit, request: PodRequest, node: Node) -> Placement | Rejection:
@@ -51,21 +71,19 @@ def _short_of(pod: PodFit, node: Node, shortfalls: Sequence[Shortfall]) -> Rejec
     return Rejection(node.name, Reason.INSUFFICIENT_RESOURCES, texts)
 
 
-def _fill(request: PodRequest, node: Node, inventory: Inventory) -> Allocation | Rejection:
+def _fill(wants: Sequence[Want], occupancy: Occupancy) -> Numbered | Rejection:
     """The kubelet's walk over the containers. `reusable` holds what ended init containers leave behind."""
-    allocation: dict[str, dict[str, tuple[str, ...]]] = {}
+    allocation: dict[str, dict[str, tuple[int, ...]]] = {}
     reusable: dict[str, tuple[Device, ...]] = {}
-    owned = list(node.owned())
-    for want in request.wants:
+    owned = list(occupancy.owned)
+    for want in wants:
         left_behind = reusable.get(want.resource, ())
-        chosen = _devices(want, left_behind, inventory, node.free(want.resource), owned)
+        chosen = _devices(want, left_behind, occupancy.inventory, occupancy.free(want.resource), owned)
         if len(chosen) < want.count:
-            return Rejection(
-                node.name, Reason.NO_MIG_PLACEMENT, f"{want.resource} of {want.container} overlap"
-            )
+            return Rejection("", Reason.NO_MIG_PLACEMENT, f"{want.resource} of {want.container} overlap")
         owned += [device for device in chosen if device not in owned]
         reusable[want.resource] = _left_behind(want, left_behind, chosen)
-        allocation.setdefault(want.container, {})[want.resource] = tuple(device.id for device in chosen)
+        allocation.setdefault(want.container, {})[want.resource] = tuple(int(device.id) for device in chosen)
     return allocation
 
 

@@ -3,7 +3,7 @@
 Stands for what the kubelet's device manager reads from a container: its limits, resource by resource.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from gpuyard.amounts import ContainerKind, containers_of, peak
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 
-__all__ = ["ContainerKind", "PodRequest", "Want", "is_device_resource", "parse"]
+__all__ = ["ContainerKind", "PodRequest", "Want", "is_device_resource", "parse", "totals"]
 
 _RESOURCES = frozenset(mig.managed_resources())
 
@@ -40,11 +40,16 @@ class PodRequest:
     @property
     def totals(self) -> dict[str, int]:
         """Devices held at one time, by resource: app containers reuse those of ended init containers."""
-        return peak((want.kind, {want.resource: want.count}) for want in self.wants)
+        return totals(self.wants)
 
     @property
     def has_gpus(self) -> bool:
         return bool(self.wants)
+
+
+def totals(wants: Iterable[Want]) -> dict[str, int]:
+    """Devices that containers in the kubelet's order hold at one time, by resource."""
+    return peak((want.kind, {want.resource: want.count}) for want in wants)
 
 
 def is_device_resource(name: str) -> bool:

@@ -5,21 +5,22 @@ from collections.abc import Sequence
 from gpuyard import vocabulary
 from gpuyard.cluster import Node
 from gpuyard.inventory import Device
+from gpuyard.occupancy import Occupancy
 from gpuyard.verdicts import Reason, Rejection
 
 
-def by_devices(node: Node, resource: str, needed: int) -> Rejection | None:
-    """Why the inventory of `node` cannot give `needed` devices at one time; None when it can."""
-    offered, idle = node.devices(resource), node.idle(resource)
+def by_devices(occupancy: Occupancy, resource: str, needed: int) -> Rejection | None:
+    """Why a node, which is not named, cannot give `needed` devices at one time; None when it can."""
+    offered, idle = occupancy.offered(resource), occupancy.unowned(resource)
     free = sum(device.healthy for device in idle)
     if free >= needed:
         return None
     if not offered:
-        return absent(node, resource)
+        return absent("", resource)
     numbers = f"{_needs(resource, needed, offered)}, {free} free of {len(offered)}"
     if len(idle) >= needed:
-        return Rejection(node.name, Reason.GPU_UNHEALTHY, f"{numbers}, {len(idle) - free} unhealthy")
-    return Rejection(node.name, _reason(resource, offered), numbers)
+        return Rejection("", Reason.GPU_UNHEALTHY, f"{numbers}, {len(idle) - free} unhealthy")
+    return Rejection("", _reason(resource, offered), numbers)
 
 
 def by_count(node: Node, resource: str, needed: int) -> Rejection:
@@ -27,15 +28,15 @@ def by_count(node: Node, resource: str, needed: int) -> Rejection:
     total = node.fit.allocatable.get(resource, 0)
     offered = node.devices(resource)
     if not total and not offered:
-        return absent(node, resource)
+        return absent(node.name, resource)
     left = max(0, total - node.used.get(resource, 0))
     numbers = f"{_needs(resource, needed, offered)}, {left} free of {total} allocatable"
     return Rejection(node.name, _reason(resource, offered), numbers)
 
 
-def absent(node: Node, resource: str) -> Rejection:
+def absent(node: str, resource: str) -> Rejection:
     """The node has none of the resource."""
-    return Rejection(node.name, Reason.NO_SUCH_RESOURCE, f"the node offers no {resource}")
+    return Rejection(node, Reason.NO_SUCH_RESOURCE, f"the node offers no {resource}")
 
 
 def _reason(resource: str, offered: Sequence[Device]) -> Reason:

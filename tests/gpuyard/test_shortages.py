@@ -14,6 +14,11 @@ def taking(found: Node, resource: str, count: int) -> Node:
     return found.taking(Placement("other", found.name, {"c": {resource: ids}}, {resource: count}))
 
 
+def by_devices(found: Node, resource: str, needed: int) -> Rejection | None:
+    assert found.occupancy is not None
+    return shortages.by_devices(found.occupancy, resource, needed)
+
+
 SLICED = node(having=gpus(1), sharing=Sharing(SharingMode.TIME_SLICING, 10, renamed=True))
 UNRENAMED = node(having=gpus(1), sharing=Sharing(SharingMode.MPS, 10))
 SPLIT = node(having=[split(gpus(1)[0], *["1g.5gb"] * 7)])
@@ -59,17 +64,17 @@ SINGLE = node(having=SPLIT.inventory.gpus if SPLIT.inventory else (), mig_strate
 def test_a_shortage_of_devices_has_its_code_and_its_numbers(
     found: Node, resource: str, needed: int, reason: Reason, detail: str
 ) -> None:
-    assert shortages.by_devices(found, resource, needed) == Rejection("node-1", reason, detail)
+    assert by_devices(found, resource, needed) == Rejection("", reason, detail)
 
 
 def test_enough_but_for_sick_ones_is_told_apart() -> None:
     first, *rest = gpus(4)
     found = node(having=[sick(first), *rest])
-    assert shortages.by_devices(found, GPU_RESOURCE, 3) is None
-    assert shortages.by_devices(found, GPU_RESOURCE, 4) == Rejection(
-        "node-1", Reason.GPU_UNHEALTHY, "needs 4 GPUs, 3 free of 4, 1 unhealthy"
+    assert by_devices(found, GPU_RESOURCE, 3) is None
+    assert by_devices(found, GPU_RESOURCE, 4) == Rejection(
+        "", Reason.GPU_UNHEALTHY, "needs 4 GPUs, 3 free of 4, 1 unhealthy"
     )
-    short = shortages.by_devices(found, GPU_RESOURCE, 5)
+    short = by_devices(found, GPU_RESOURCE, 5)
     assert short is not None
     assert short.reason is Reason.INSUFFICIENT_GPUS
 
