@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from gpuyard.writes import JSON
+from gpuyard_cli.invariants import COMMIT_SECONDS
 from tests.e2e import laws
 from tests.e2e.storm import RESOURCES, YARDS, Storm, container, pod, pod_group
 
@@ -61,12 +62,18 @@ class Interleavings(RuleBasedStateMachine):
         count=st.sampled_from([1, 1, 1, 0, 2]),
         which=st.integers(0, 2),
         seconds=SECONDS,
+        refused=st.sampled_from([None, None, 403, 500]),
     )
-    def create_gang(self, needed: int, more: int, count: int, which: int, seconds: int) -> None:
+    def create_gang(
+        self, needed: int, more: int, count: int, which: int, seconds: int, refused: int | None
+    ) -> None:
+        """One member more or less than are needed; with `refused` the last one's Binding is refused."""
         group = self.name("gang")
         self.storm.create(pod_group(group, needed))
         for number in range(needed + more):
             self.add_member(f"{group}-{number}", group, count, which, seconds)
+        if refused is not None:
+            self.storm.refused[f"{group}-{needed - 1}"] = refused
 
     @precondition(lambda self: self.groups())
     @rule(data=st.data(), count=st.integers(0, 2), which=st.integers(0, 2))
@@ -162,6 +169,7 @@ class Interleavings(RuleBasedStateMachine):
 
     def end(self) -> None:
         self.storm.fail_writes(0)
+        self.pass_time(2 * COMMIT_SECONDS)
         self.storm.refused.clear()
         self.pass_time(QUIET_SECONDS)
         pods = self.storm.pods()
