@@ -11,6 +11,7 @@ from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cli import scenario
 from gpuyard_cli.inputs import InvalidInputError, documents
+from gpuyard_cli.requests import COLLECTIONS
 from gpuyard_cli.scenario import Scenario, Step
 from gpuyard_device_plugin import config, node_inventory
 
@@ -35,12 +36,17 @@ def load(folder: Path) -> Example:
     """The example in a folder. InvalidInputError names file, field and remedy of the first fault."""
     if not folder.is_dir():
         raise InvalidInputError(folder, "", "there is no such folder", "name one of examples/*")
+    if not (folder / "yard.yaml").exists():
+        raise InvalidInputError(
+            folder, "", "it has no yard.yaml", "name a folder such as examples/01-one-gpu"
+        )
     example = Example(
         folder=folder,
         nodes=load_yard(folder / "yard.yaml"),
         scenario=scenario.parse(folder / "scenario.yaml", _only(folder / "scenario.yaml")),
         objects={path.name: _objects(path) for path in sorted((folder / "objects").glob("*.yaml"))},
     )
+    _check_namespace(example)
     for number, step in enumerate(example.scenario.steps):
         _check(example, f"steps[{number}]", step)
     return example
@@ -115,6 +121,17 @@ def _check_resources(path: Path, place: str, container: JSON) -> None:
                 )
 
 
+def _check_namespace(example: Example) -> None:
+    """A scenario looks at one namespace: with no object in it, everything would be missed."""
+    objects = [
+        obj["metadata"] for file in example.objects.values() for obj in file if obj["kind"] != "Namespace"
+    ]
+    found = {metadata.get("namespace", "default") for metadata in objects}
+    if found and (namespace := example.scenario.namespace) not in found:
+        problem, remedy = f"no object is in {namespace!r}", f"name one of {', '.join(sorted(found))}"
+        raise InvalidInputError(example.folder / "scenario.yaml", "namespace", problem, remedy)
+
+
 def _check(example: Example, place: str, step: Step) -> None:
     """Names in a step must be those of the example's files and nodes."""
     file = example.folder / "scenario.yaml"
@@ -123,6 +140,10 @@ def _check(example: Example, place: str, step: Step) -> None:
         if name not in example.objects:
             remedy = f"name one of {', '.join(example.objects)}"
             raise InvalidInputError(file, f"{place}.apply", f"there is no objects/{name}", remedy)
+    for target in step.delete:
+        if (kind := target.partition("/")[0]) not in COLLECTIONS:
+            remedy = f"a step can delete {', '.join(COLLECTIONS)}"
+            raise InvalidInputError(file, f"{place}.delete", f"unknown kind {kind!r}", remedy)
     for field, name in _nodes_of(step):
         if name not in known:
             remedy = f"name one of {', '.join(sorted(known))}"

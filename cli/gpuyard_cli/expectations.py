@@ -38,7 +38,7 @@ def _pod(what: str, expected: ExpectedPod, seen: PodSeen | None) -> Iterator[str
     if expected.node is not None:
         yield from _same(what, "node", expected.node, seen.node)
     if expected.devices is not None:
-        yield from _same(what, "devices", dict(expected.devices), dict(seen.devices))
+        yield from _devices(what, expected.devices, seen.devices)
     if expected.code is not None:
         yield from _same(what, "code", expected.code, seen.code)
         if not seen.judged:
@@ -47,11 +47,21 @@ def _pod(what: str, expected: ExpectedPod, seen: PodSeen | None) -> Iterator[str
         yield from _same(what, f"reason on {node}", code, seen.reasons.get(node, ""))
 
 
+def _devices(
+    what: str, expected: Mapping[str, tuple[str, ...]], seen: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
+    for container in sorted({*expected, *seen}):
+        wanted, held = (" ".join(found.get(container, ())) or "none" for found in (expected, seen))
+        yield from _same(what, f"devices of {container}", wanted, held)
+
+
 def _group(what: str, expected: ExpectedGroup, seen: GroupSeen | None) -> Iterator[str]:
     if seen is None:
         yield f"{what}: there is none"
         return
-    yield from _same(what, "Scheduled", expected.scheduled, seen.scheduled)
+    if expected.scheduled != seen.scheduled:
+        why = f" ({seen.message})" if seen.message else ""
+        yield f"{what}: Scheduled is {seen.scheduled or 'missing'}{why}, expected {expected.scheduled}"
     if expected.reason is not None:
         yield from _same(what, "reason", expected.reason, seen.reason)
     if expected.message not in seen.message:

@@ -47,10 +47,10 @@ class Fields:
 
     def text(self, name: str, default: str | None = None) -> str:
         found = self._content.pop(name, default)
+        if found is None:
+            raise self.fault(name, "a text is needed", f"set {name}")
         if not isinstance(found, str):
-            raise self.fault(
-                name, "a text is needed" if found is None else f"{found!r} is not a text", f"set {name}"
-            )
+            raise self.fault(name, f"{found!r} is not a text", f'write it in quotes: {name}: "..."')
         return found
 
     def whole(self, name: str, default: int | None = None) -> int | None:
@@ -62,7 +62,8 @@ class Fields:
     def texts(self, name: str) -> tuple[str, ...]:
         found = self._content.pop(name, [])
         if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-            raise self.fault(name, f"{found!r} is not a list of texts", "write [first, second]")
+            remedy = 'write ["first", "second"], in quotes'
+            raise self.fault(name, f"{found!r} is not a list of texts", remedy)
         return tuple(found)
 
     def mapping(self, name: str) -> Mapping[str, Any]:

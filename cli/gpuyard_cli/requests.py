@@ -11,10 +11,20 @@ from gpuyard_cli.observation import Snapshot
 from gpuyard_kube.api import Api
 
 _GROUPS = "/apis/" + vocabulary.POD_GROUP_API
+_STRICT = {"fieldValidation": "Strict"}
+
+COLLECTIONS: Mapping[str, str] = {
+    "pod": "/api/v1/namespaces/{namespace}/pods",
+    "podgroup": _GROUPS + "/namespaces/{namespace}/podgroups",
+}
+"""What a step can delete."""
 
 
 async def create(api: Api, obj: JSON) -> None:
-    """Create an object where discovery says that its kind lives. RefusedError when the server will not have it."""
+    """Create an object where discovery says that its kind lives. RefusedError when the server will not have it.
+
+    Strictly, as kubectl does: a field that the server does not know is a slip of the pen.
+    """
     kind, name = obj["kind"], obj["metadata"]["name"]
     base = _base(obj["apiVersion"])
     found = await api.read(base)
@@ -24,25 +34,17 @@ async def create(api: Api, obj: JSON) -> None:
     if entry is None:
         raise RefusedError(f"{kind} {name}: the cluster serves no {kind} in {obj['apiVersion']}")
     place = f"/namespaces/{obj['metadata'].get('namespace', 'default')}" if entry["namespaced"] else ""
-    reply = await api.send(Write("POST", f"{base}{place}/{entry['name']}", obj))
+    reply = await api.send(Write("POST", f"{base}{place}/{entry['name']}", obj, query=_STRICT))
     if not reply.ok:
         raise RefusedError(f"{kind} {name}: {reply.reason}")
 
 
 async def delete(api: Api, kind: str, namespace: str, name: str) -> None:
-    """Delete an object. RefusedError when the server will not."""
-    path = _COLLECTIONS.get(kind)
-    if path is None:
-        raise RefusedError(f"{kind}/{name}: a step can delete {', '.join(_COLLECTIONS)}")
-    reply = await api.send(Write("DELETE", f"{path.format(namespace=namespace)}/{name}"))
+    """Delete an object; `kind` is a key of COLLECTIONS. RefusedError when the server will not."""
+    path = COLLECTIONS[kind].format(namespace=namespace)
+    reply = await api.send(Write("DELETE", f"{path}/{name}"))
     if not reply.ok:
         raise RefusedError(f"{kind}/{name}: {reply.reason}")
-
-
-_COLLECTIONS: Mapping[str, str] = {
-    "pod": "/api/v1/namespaces/{namespace}/pods",
-    "podgroup": _GROUPS + "/namespaces/{namespace}/podgroups",
-}
 
 
 async def snapshot(api: Api, namespace: str) -> Snapshot:

@@ -10,6 +10,7 @@ from gpuyard_cli.inputs import Fields
 
 GONE = "Gone"
 PHASES = ("Pending", "Running", "Succeeded", "Failed", GONE)
+_STATUSES = ("True", "False", "Unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,12 @@ def _code(fields: Fields, name: str, code: Any) -> str:
 
 
 def _group(fields: Fields) -> ExpectedGroup:
-    expected = ExpectedGroup(
-        fields.text("scheduled"), fields.text("reason", "") or None, fields.text("message", "")
-    )
+    scheduled = fields.text("scheduled")
+    if scheduled not in _STATUSES:
+        raise fields.fault(
+            "scheduled", f"unknown status {scheduled!r}", f"known ones are {', '.join(_STATUSES)}"
+        )
+    expected = ExpectedGroup(scheduled, fields.text("reason", "") or None, fields.text("message", ""))
     fields.end(("scheduled", "reason", "message"))
     return expected
 

@@ -41,7 +41,8 @@ class Stepper:
 def state(seen: Observation) -> list[str]:
     """One line for each node and pod, and for what is reserved."""
     nodes = [
-        f"node {name}: " + ", ".join(f"{counts[r]} of {offered[r]} {r} free" for r in sorted(offered))
+        f"node {name}: "
+        + (", ".join(f"{counts[r]} of {offered[r]} {r} free" for r in sorted(offered)) or "no devices")
         for name, offered in sorted(seen.allocatable.items())
         for counts in [seen.free[name]]
     ]

@@ -35,6 +35,12 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "absent")
 
 
+def test_a_folder_of_examples_is_no_example(tmp_path: Path) -> None:
+    write_example(tmp_path / "07-mine")
+    with pytest.raises(InvalidInputError, match="it has no yard.yaml; name a folder such as"):
+        load(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("yard", "said"),
     [

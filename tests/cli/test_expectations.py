@@ -48,16 +48,24 @@ def test_each_difference_is_one_line_that_names_both_sides() -> None:
     )
     assert differences(expected, SEEN) == (
         "pod train: node is node-1, expected node-2",
-        "pod train: devices is {'main': ('0', '1')}, expected {'main': ('0', '3')}",
+        "pod train: devices of main is 0 1, expected 0 3",
         "pod late: code is InsufficientGPUs, expected NoMIGPlacement",
         "pod late: reason on node-2 is missing, expected InsufficientGPUs",
         "pod absent: there is none",
-        "podgroup gang: Scheduled is False, expected True",
+        "podgroup gang: Scheduled is False (gang-worker-1 has no node), expected True",
         "podgroup gang: message is 'gang-worker-1 has no node', expected 'worker-7' in it",
         "podgroup other: there is none",
         "reservations are ['gang'], expected []",
         "node node-1: free nvidia.com/gpu is 2, expected 4",
         "train/main does not print B=2",
+    )
+
+
+def test_devices_are_compared_container_by_container() -> None:
+    expected = Expectation(pods={"train": ExpectedPod("Running", devices={"mian": ("0", "1")})})
+    assert differences(expected, SEEN) == (
+        "pod train: devices of main is 0 1, expected none",
+        "pod train: devices of mian is none, expected 0 1",
     )
 
 

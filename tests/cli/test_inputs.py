@@ -72,15 +72,19 @@ def test_what_is_absent_is_empty_or_its_default() -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "said"),
     [
-        ("text", 3, "nodes[0].x: 3 is not a text; set x"),
+        ("text", 3, 'nodes[0].x: 3 is not a text; write it in quotes: x: "..."'),
         ("text", None, "nodes[0].x: a text is needed; set x"),
         ("whole", -1, "nodes[0].x: -1 is not a whole number; give 0 or more"),
         ("whole", 0.5, "nodes[0].x: 0.5 is not a whole number; give 0 or more"),
         ("whole", True, "nodes[0].x: True is not a whole number; give 0 or more"),
-        ("texts", "a", "nodes[0].x: 'a' is not a list of texts; write [first, second]"),
-        ("texts", [1], "nodes[0].x: [1] is not a list of texts; write [first, second]"),
+        ("texts", "a", 'nodes[0].x: \'a\' is not a list of texts; write ["first", "second"], in quotes'),
+        ("texts", [1], 'nodes[0].x: [1] is not a list of texts; write ["first", "second"], in quotes'),
         ("mapping", [1], "nodes[0].x: [1] is not a mapping; write fields with values"),
-        ("text_lists", {"k": 4}, "nodes[0].x.k: 4 is not a list of texts; write [first, second]"),
+        (
+            "text_lists",
+            {"k": 4},
+            'nodes[0].x.k: 4 is not a list of texts; write ["first", "second"], in quotes',
+        ),
         ("fields", "a", "nodes[0].x: 'a' is not a mapping; write fields with values"),
     ],
 )

@@ -39,7 +39,16 @@ def test_a_wrong_expectation_gives_1_and_prints_the_difference(
     folder = write_example(tmp_path / "07-mine", scenario=scenario(wrong))
     assert main(["run", str(folder), "--on", "steps"]) == 1
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "  FAIL it runs: pod train: devices is {'main': ('0',)}, expected {'main': ('1',)}"
+    assert last == "  FAIL it runs: pod train: devices of main is 0, expected 1"
+
+
+def test_a_misspelt_field_of_an_object_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = pod()
+    wrong["spec"]["containers"][0]["resuorces"] = {}
+    assert main(["run", str(write_example(tmp_path, objects={"pod.yaml": wrong})), "--on", "steps"]) == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("  FAIL it runs: Pod train: ")
+    assert 'unknown field "spec.containers[0].resuorces"' in last
 
 
 @pytest.mark.parametrize(
@@ -53,6 +62,11 @@ def test_a_wrong_expectation_gives_1_and_prints_the_difference(
         (
             {"objects": {"pod.yaml": pod(limits={"nvidia.com/gpu": -1})}},
             "pod.yaml: Pod train: container main: nvidia.com/gpu: ",
+        ),
+        ({"scenario": scenario(namespace="mine")}, "scenario.yaml: namespace: no object is in 'mine'; "),
+        (
+            {"scenario": scenario(step(delete=["pods/train"]))},
+            "scenario.yaml: steps[0].delete: unknown kind 'pods'; a step can delete pod, podgroup",
         ),
         (
             {"scenario": scenario(step(join=["b"]))},

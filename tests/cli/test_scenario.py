@@ -62,7 +62,7 @@ def test_reservations_that_are_not_named_may_be_any() -> None:
     ("document", "said"),
     [
         ([], "[] is not a mapping"),
-        (scenario(title=3), "title: 3 is not a text; set title"),
+        (scenario(title=3), "title: 3 is not a text; write it in quotes"),
         (scenario(namespace=None), "namespace: a text is needed; set namespace"),
         (scenario(steps=[]), "steps: a scenario needs steps; write a list"),
         (scenario(steps={"a": 1}), "steps: a scenario needs steps; write a list"),
@@ -99,7 +99,14 @@ def test_reservations_that_are_not_named_may_be_any() -> None:
             expecting(pods={"a": {"phase": "Pending", "reasons": {"node-1": ["x"]}}}),
             "pods.a.reasons.node-1: unknown reason code ['x']",
         ),
-        (expecting(groups={"g": {"scheduled": True}}), "groups.g.scheduled: True is not a text"),
+        (
+            expecting(groups={"g": {"scheduled": True}}),
+            "groups.g.scheduled: True is not a text; write it in quotes",
+        ),
+        (
+            expecting(groups={"g": {"scheduled": "Yes"}}),
+            "groups.g.scheduled: unknown status 'Yes'; known ones are True",
+        ),
         (expecting(reservations="gang"), "expect.reservations: 'gang' is not a list of texts"),
         (expecting(reservations=3), "expect.reservations: 3 is not a list of texts"),
         (expecting(free={"node-1": {"nvidia.com/gpu": -1}}), "free.node-1.nvidia.com/gpu: -1 is not a count"),

@@ -50,7 +50,7 @@ def test_the_state_names_nodes_pods_and_reservations_in_order() -> None:
         free={"n": {"r": 1}, "m": {}},
     )
     assert state(seen) == [
-        "node m: ",
+        "node m: no devices",
         "node n: 1 of 3 r free",
         "pod a: Running on n, w has 1 2, x has 0",
         "pod b: Pending",

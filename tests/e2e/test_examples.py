@@ -56,7 +56,7 @@ def test_on_steps_plans_come_true_only_through_get_preferred_allocation(name: st
     outcomes = [running.run(example(name), "steps", options=Options(prefer=False, seed=n)) for n in range(8)]
     failed = [outcome for outcome in outcomes if not outcome.passed]
     assert len(failed) >= 6, "free ids are offered in random order: a few plans come true by luck, not more"
-    assert all("devices is" in " ".join(faults(outcome)) for outcome in failed)
+    assert all("devices of" in " ".join(faults(outcome)) for outcome in failed)
 
 
 @pytest.mark.parametrize("name", ["02-filter-score-reserve-bind", "05-topology"])
@@ -66,4 +66,4 @@ def test_on_embedded_plans_come_true_only_through_get_preferred_allocation(
     # What is wrong stays wrong: it need not be waited for as long as for what is slow.
     monkeypatch.setattr(runner, "STEP_SECONDS", 4.0)
     runs = (running.run(example(name), "embedded", options=Options(prefer=False, seed=n)) for n in range(4))
-    assert any("devices is" in " ".join(faults(outcome)) for outcome in runs)
+    assert any("devices of" in " ".join(faults(outcome)) for outcome in runs)
