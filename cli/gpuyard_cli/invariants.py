@@ -12,9 +12,10 @@ COMMIT_SECONDS = 5.0
 
 
 class Watchman:
-    """Looks at snapshots as time passes and remembers since when a gang is half placed."""
+    """Looks at snapshots as time passes and remembers which gangs started, and since when others are half placed."""
 
     def __init__(self) -> None:
+        self._started: frozenset[str] = frozenset()
         self._half_since: dict[str, float] = {}
 
     def look(self, snapshot: Snapshot, now: float) -> tuple[str, ...]:
@@ -22,7 +23,8 @@ class Watchman:
         return (*shared_devices(snapshot.pods), *self._half_gangs(snapshot, now))
 
     def _half_gangs(self, snapshot: Snapshot, now: float) -> Iterator[str]:
-        half = set(half_placed(snapshot.groups, snapshot.pods))
+        self._started = started(snapshot.groups, snapshot.pods, self._started)
+        half = half_placed(snapshot.groups, snapshot.pods, self._started)
         self._half_since = {name: self._half_since.get(name, now) for name in half}
         for name, since in self._half_since.items():
             if now - since > COMMIT_SECONDS:
@@ -41,19 +43,47 @@ def shared_devices(pods: Iterable[JSON]) -> Iterator[str]:
             yield f"device {device} has several owners: {', '.join(holders)}"
 
 
-def half_placed(groups: Iterable[JSON], pods: Iterable[JSON]) -> Iterator[str]:
-    """The groups with some members bound, but fewer than minMember."""
-    bound: Mapping[str, int] = _bound(pods)
+def started(groups: Iterable[JSON], pods: Iterable[JSON], before: frozenset[str]) -> frozenset[str]:
+    """The groups of which minMember members were placed at one time; `before` are those of the last look.
+
+    One that has started may lose members: they end, fail or are deleted. It starts anew when it has lost all.
+    """
+    members = _placed(pods)
+    return frozenset(
+        name
+        for group in groups
+        for name in [group["metadata"]["name"]]
+        if sum(map(_stays, members[name])) >= _needed(group)
+        or (name in before and any(is_live(pod) or _succeeded(pod) for pod in members[name]))
+    )
+
+
+def half_placed(groups: Iterable[JSON], pods: Iterable[JSON], started: frozenset[str]) -> Iterator[str]:
+    """The groups that have not started, though some members hold their places."""
+    members = _placed(pods)
     for group in groups:
-        name, needed = group["metadata"]["name"], (group.get("spec") or {}).get("minMember") or 1
-        if 0 < bound[name] < needed:
+        name = group["metadata"]["name"]
+        if name not in started and any(is_live(pod) and _stays(pod) for pod in members[name]):
             yield name
 
 
-def _bound(pods: Iterable[JSON]) -> Mapping[str, int]:
-    counts: dict[str, int] = defaultdict(int)
+def _placed(pods: Iterable[JSON]) -> Mapping[str, list[JSON]]:
+    """Bound members by group."""
+    members: dict[str, list[JSON]] = defaultdict(list)
     for pod in pods:
         name = (pod["metadata"].get("labels") or {}).get(vocabulary.POD_GROUP)
-        if name and pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp"):
-            counts[name] += 1
-    return counts
+        if name and pod["spec"].get("nodeName"):
+            members[name].append(pod)
+    return members
+
+
+def _needed(group: JSON) -> int:
+    return (group.get("spec") or {}).get("minMember") or 1
+
+
+def _stays(pod: JSON) -> bool:
+    return not pod["metadata"].get("deletionTimestamp")
+
+
+def _succeeded(pod: JSON) -> bool:
+    return bool((pod.get("status") or {}).get("phase") == "Succeeded")

@@ -15,7 +15,7 @@ from gpuyard.requests import PodRequest
 from gpuyard.scoring import POLICIES
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
-from gpuyard_cli.invariants import COMMIT_SECONDS
+from gpuyard_cli.invariants import COMMIT_SECONDS, half_placed, started
 from gpuyard_cli.observation import held_devices, is_live
 from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_device_plugin import config, node_inventory
@@ -103,30 +103,18 @@ class HalfPlaced:
     """
 
     def __init__(self) -> None:
-        self._started: set[str] = set()
+        self._started: frozenset[str] = frozenset()
         self._since: dict[str, float] = {}
 
-    def look(self, storm: Storm, pods: Iterable[JSON]) -> Iterator[str]:
-        members: dict[str, list[JSON]] = defaultdict(list)
-        for pod in pods:
-            members[group_of(pod)].append(pod)
-        for group in storm.objects("podgroups"):
-            name, needed = group["metadata"]["name"], group["spec"]["minMember"]
-            yield from self._group(storm, name, needed, members[name])
-
-    def _group(self, storm: Storm, name: str, needed: int, members: list[JSON]) -> Iterator[str]:
-        placed = [pod for pod in members if pod["spec"].get("nodeName")]
-        bound = sum(not pod["metadata"].get("deletionTimestamp") for pod in placed)
-        if bound >= needed:
-            self._started.add(name)
-        elif not any(is_live(pod) or pod["status"]["phase"] == "Succeeded" for pod in placed):
-            self._started.discard(name)
-        if name in self._started or not bound:
-            self._since.pop(name, None)
-            return
-        since = max(self._since.setdefault(name, storm.now), storm.failed_at)
-        if storm.now - since > COMMIT_SECONDS:
-            yield f"{name}: {bound} of {needed} have been bound for {storm.now - since:.1f} s"
+    def look(self, storm: Storm, pods: Sequence[JSON]) -> Iterator[str]:
+        groups = storm.objects("podgroups")
+        self._started = started(groups, pods, self._started)
+        half = half_placed(groups, pods, self._started)
+        self._since = {name: self._since.get(name, storm.now) for name in half}
+        for name, since in self._since.items():
+            seconds = storm.now - max(since, storm.failed_at)
+            if seconds > COMMIT_SECONDS:
+                yield f"{name} has been bound in part for {seconds:.1f} s"
 
 
 def settled(storm: Storm, pods: Iterable[JSON]) -> Cluster:
