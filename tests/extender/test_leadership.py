@@ -147,8 +147,11 @@ def test_handing_back_ends_though_nobody_follows(cluster: Cluster) -> None:
     cluster.run(3)
     before = cluster.clock.now()
     cluster.spawn(end())
+    cluster.run(HAND_BACK_SECONDS - 0.1)
+    assert alone.leading, "nobody else answers"
     cluster.run(60)
     assert ended == [before + HAND_BACK_SECONDS]
+    assert cluster.api.objects["leases"]["spec"]["holderIdentity"] == "", "it does not stand again"
 
 
 def test_one_that_died_is_followed_when_its_lease_has_run_out(cluster: Cluster) -> None:
