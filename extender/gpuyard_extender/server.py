@@ -15,6 +15,10 @@ from gpuyard_extender.doorkeeper import Doorkeeper
 KEEP_ALIVE_SECONDS = 120
 """Longer than the 90 s for which Go keeps an idle connection: a POST on one that we closed would fail."""
 
+DRAIN_SECONDS = 5
+"""How long requests in flight are answered after a signal: kube-scheduler waits no longer for one. Without a limit a
+client that has sent half a request would keep the process alive."""
+
 HandBack = Callable[[], Awaitable[None]]
 
 
@@ -36,6 +40,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 log_config=None,
                 timeout_keep_alive=KEEP_ALIVE_SECONDS,
+                timeout_graceful_shutdown=DRAIN_SECONDS,
             )
         )
         self._hand_back = hand_back
