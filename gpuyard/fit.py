@@ -5,7 +5,7 @@ the first plugin that refuses ends the check, and NodeResourcesFit reports every
 resource is a name and a number here, GPUs included; this module names none of them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gpuyard import amounts
@@ -23,6 +23,7 @@ __all__ = [
     "Term",
     "Toleration",
     "check",
+    "misplaced",
     "preference",
     "requests_of",
 ]
@@ -88,7 +89,7 @@ class PodFit:
         preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
         return cls(
             requests=requests_of(pod),
-            node_selector=spec.get("nodeSelector") or {},
+            node_selector={key: str(found) for key, found in (spec.get("nodeSelector") or {}).items()},
             affinity_terms=None
             if required is None
             else tuple(Term.of(found) for found in required.get("nodeSelectorTerms") or ()),
@@ -99,14 +100,25 @@ class PodFit:
             node_name=str(spec.get("nodeName") or ""),
         )
 
+    @property
+    def wishes(self) -> Hashable:
+        """All but the requests: pods with equal wishes are meant for the same nodes."""
+        selector = tuple(sorted(self.node_selector.items()))
+        return selector, self.affinity_terms, self.preferred_terms, self.tolerations, self.node_name
+
     def tolerates(self, taint: Taint) -> bool:
         return any(toleration.tolerates(taint) for toleration in self.tolerations)
 
 
 def check(pod: PodFit, node: NodeFit, used: Amounts) -> tuple[Shortfall, ...]:
     """Why `pod` does not fit `node`, of which `used` is booked; empty when it fits."""
-    placed = _cordoned(pod, node) or _named(pod, node) or _tainted(pod, node) or _unmatched(pod, node)
-    return (placed,) if placed else tuple(_short(pod.requests, node.allocatable, used))
+    found = misplaced(pod, node)
+    return (found,) if found else tuple(_short(pod.requests, node.allocatable, used))
+
+
+def misplaced(pod: PodFit, node: NodeFit) -> Shortfall | None:
+    """Why `pod` is not meant for `node`, however much is free there; None when it is."""
+    return _cordoned(pod, node) or _named(pod, node) or _tainted(pod, node) or _unmatched(pod, node)
 
 
 def preference(pod: PodFit, node: NodeFit) -> int:

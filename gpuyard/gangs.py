@@ -7,6 +7,8 @@ one without a feasible node ends the plan, and nothing is left behind.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuyard import fit, placement, scoring
 from gpuyard.cluster import Cluster, Placement
 from gpuyard.fit import PodFit
@@ -54,7 +56,7 @@ def _best(member: Member, cluster: Cluster, policy: Policy) -> Placement | GangR
     if not feasible:
         rejections = tuple(found for found in verdicts if isinstance(found, Rejection))
         return GangRejection(member.request.name, rejections)
-    columns = scoring.columns([(node, found.allocation) for node, found in feasible], member.request)
-    preferences = [fit.preference(member.fit, node.fit) for node, _ in feasible]
-    ranks = scoring.rank(columns.names, policy(columns), preferences)
-    return feasible[ranks.index(len(ranks))][1]
+    scores = policy(scoring.columns(scoring.row(member.request, node) for node, _ in feasible))
+    preferences = np.array([fit.preference(member.fit, node.fit) for node, _ in feasible])
+    ranks = scoring.rank(np.arange(len(feasible)), scores, preferences)
+    return feasible[int(ranks.argmax())][1]

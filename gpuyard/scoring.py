@@ -1,97 +1,121 @@
 """Which of the nodes that fit is best: policies over columns, and ranks for kube-scheduler.
 
 Stands for the score plugins. Law: a policy is a function of columns of integers, one row a node, and returns one
-score a row, higher is better; it never sees objects, so the same policy runs on lists and on arrays.
+score a row, higher is better; it never sees objects, and the arithmetic of whole columns is what makes it fast.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from gpuyard.annotations import Allocation
+import numpy as np
+import numpy.typing as npt
+
+from gpuyard import placement, requests
 from gpuyard.cluster import Node
-from gpuyard.requests import PodRequest
+from gpuyard.occupancy import Occupancy
+from gpuyard.requests import PodRequest, Want
 from gpuyard.topology import set_score
+from gpuyard.verdicts import Rejection
 
 _PARTS = 1000
 """Shares of a whole are compared in thousandths."""
 _PAIR_WEIGHT = 10**6
 """More than any sum of pairs that a node's GPUs can lose: what the set is worth comes first."""
 
+Column = npt.NDArray[np.int64]
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Parallel lists, one entry a candidate node. Counts are devices of the kinds that the pod asks for."""
 
-    names: list[str]
-    total: list[int]
-    free: list[int]
+class Row(NamedTuple):
+    """One candidate node. Counts are devices of the kinds that the pod asks for."""
+
+    total: int
+    free: int
     """Before the pod is placed."""
-    requested: list[int]
-    score: list[int]
+    requested: int
+    score: int = 0
     """The sum of pairs (`topology.set_score`) of the GPUs that the pod would get."""
-    score_lost: list[int]
+    score_lost: int = 0
     """The pairs between those GPUs and the free ones that stay behind: what the node's best sets lose."""
 
 
-Policy = Callable[[Columns], list[int]]
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """What `Row` says, of all candidates."""
+
+    total: Column
+    free: Column
+    requested: Column
+    score: Column
+    score_lost: Column
 
 
-def pack(columns: Columns) -> list[int]:
+Policy = Callable[[Columns], Column]
+
+
+def pack(columns: Columns) -> Column:
     """The fullest node first, so that whole nodes stay free."""
-    rows = zip(columns.total, columns.free, columns.requested, strict=True)
-    return [_PARTS * (total - free + asked) // total if total else 0 for total, free, asked in rows]
+    return _part(columns.total - columns.free + columns.requested, columns.total)
 
 
-def spread(columns: Columns) -> list[int]:
+def spread(columns: Columns) -> Column:
     """The emptiest node first."""
-    rows = zip(columns.total, columns.free, columns.requested, strict=True)
-    return [_PARTS * (free - asked) // total if total else 0 for total, free, asked in rows]
+    return _part(columns.free - columns.requested, columns.total)
 
 
-def topology(columns: Columns) -> list[int]:
+def topology(columns: Columns) -> Column:
     """The node whose free GPUs go best together, then the one that loses the least by giving them."""
-    rows = zip(columns.score, columns.score_lost, strict=True)
-    return [_PAIR_WEIGHT * score - lost for score, lost in rows]
+    return _PAIR_WEIGHT * columns.score - columns.score_lost
 
 
 POLICIES: Mapping[str, Policy] = {"pack": pack, "spread": spread, "topology": topology}
 
 
-def rank(names: Sequence[str], scores: Sequence[int], preferences: Sequence[int]) -> list[int]:
-    """Distinct ranks from len(names), the best, down to 1: by preference, then score, then node name.
+def rank(by_name: Column, scores: Column, preferences: Column) -> Column:
+    """Distinct ranks from the number of rows, the best, down to 1: by preference, then score, then `by_name`.
 
-    Distinct, because kube-scheduler breaks ties at random.
+    Distinct, because kube-scheduler breaks ties at random. `by_name`: the place of each row in the order of names.
     """
-    rows = range(len(names))
-    order = sorted(rows, key=lambda row: (-preferences[row], -scores[row], names[row]))
-    ranks = [0] * len(names)
-    for place, row in enumerate(order):
-        ranks[row] = len(names) - place
+    ranks = np.empty(len(scores), np.int64)
+    ranks[np.lexsort((by_name, -scores, -preferences))] = np.arange(len(scores), 0, -1)
     return ranks
 
 
-def columns(candidates: Sequence[tuple[Node, Allocation]], request: PodRequest) -> Columns:
-    """The columns of nodes that fit, each with the devices that the pod would get there."""
+def columns(rows: Iterable[Row]) -> Columns:
+    """The columns of rows."""
+    found = list(rows)
+    return Columns(*np.array(found, np.int64).reshape(len(found), len(Row._fields)).T)
+
+
+def row(request: PodRequest, node: Node) -> Row:
+    """The row of a node, with the devices that `placement.place` gives."""
+    if node.occupancy is not None:
+        return _row(request.wants, node.occupancy)
     asked = request.totals
-    pairs = [_pairs(node, allocation, list(asked)) for node, allocation in candidates]
-    return Columns(
-        names=[node.name for node, _ in candidates],
-        total=[sum(node.total(resource) for resource in asked) for node, _ in candidates],
-        free=[sum(node.left(resource) for resource in asked) for node, _ in candidates],
-        requested=[sum(asked.values())] * len(candidates),
-        score=[score for score, _ in pairs],
-        score_lost=[lost for _, lost in pairs],
-    )
+    return Row(sum(map(node.total, asked)), sum(map(node.left, asked)), sum(asked.values()))
 
 
-def _pairs(node: Node, allocation: Allocation, resources: Sequence[str]) -> tuple[int, int]:
-    """Score and lost score of the GPUs of `allocation` among the node's free ones."""
-    if node.inventory is None:
+def _part(count: Column, total: Column) -> Column:
+    return np.where(total > 0, _PARTS * count // np.maximum(total, 1), 0)
+
+
+@functools.lru_cache(maxsize=32768)
+def _row(wants: tuple[Want, ...], occupancy: Occupancy) -> Row:
+    asked = requests.totals(wants)
+    free = [device for resource in asked for device in occupancy.free(resource)]
+    total = sum(len(occupancy.offered(resource)) for resource in asked)
+    return Row(total, len(free), sum(asked.values()), *_pairs(wants, occupancy, {d.gpu for d in free}))
+
+
+def _pairs(wants: tuple[Want, ...], occupancy: Occupancy, free: set[int]) -> tuple[int, int]:
+    """Score and lost score of the GPUs that the pod gets among those with something `free` (indexes)."""
+    allocation = placement.numbered(wants, occupancy)
+    if isinstance(allocation, Rejection):
         return 0, 0
-    taken = {identity for held in allocation.values() for ids in held.values() for identity in ids}
-    free = [device for resource in resources for device in node.free(resource)]
-    given = {device.gpu for device in free if device.id in taken}
-    before = [gpu for gpu in node.inventory.gpus if gpu.index in {device.gpu for device in free}]
+    taken = {i for held in allocation.values() for numbers in held.values() for i in numbers}
+    given = {occupancy.devices[i].gpu for i in taken} & free
+    before = [gpu for gpu in occupancy.inventory.gpus if gpu.index in free]
     score = set_score([gpu for gpu in before if gpu.index in given])
     behind = set_score([gpu for gpu in before if gpu.index not in given])
     return score, set_score(before) - behind - score

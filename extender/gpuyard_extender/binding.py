@@ -116,7 +116,7 @@ def _settled(pod: Pod, request: BindRequest, ledger: Ledger, now: float) -> Boun
 
 
 def _judge(pod: Pod, name: str, seat: Seat | None, ledger: Ledger, now: float) -> Placement | Rejection:
-    node = ledger.cluster(now, {pod.uid}).nodes.get(name)
+    node = ledger.node(name, now, {pod.uid})
     if node is None:
         return Rejection(name, Reason.NODE_NOT_READY, "the extender has not seen the node")
     return feasibility.judge(pod, node, seat)

@@ -65,7 +65,8 @@ def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Explana
         return Explanation(pod, pod.request.reason, detail=pod.request.detail)
     cluster = ledger.cluster(now, {pod.uid})
     if ledger.seat(pod.uid, now) is not None:
-        found = scheduling.judge_now(pod, sorted(cluster.nodes), ledger, now).rejected
+        verdicts = [scheduling.judge(pod, name, ledger, now) for name in sorted(cluster.nodes)]
+        found = tuple(verdict for verdict in verdicts if isinstance(verdict, Rejection))
     elif pod.group is not None:
         return _explain_gang(pod, pod.group, ledger, policy, now)
     else:

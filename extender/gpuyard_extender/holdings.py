@@ -4,13 +4,19 @@ Stands for the scheduler cache's snapshot. Laws: a pod has one claim at most; a 
 something on it was touched; claims outlive their node, because a node can come back before its pods are gone.
 """
 
-from collections.abc import Collection, Iterable
+import itertools
+from collections.abc import Collection, Iterable, Sequence
 
 from gpuyard.cluster import Cluster, Node
+from gpuyard.fit import PodFit
+from gpuyard.requests import PodRequest
+from gpuyard.scoring import Column
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Claim
+from gpuyard_extender.fleet import Fleet
 from gpuyard_extender.mirror import Change
 from gpuyard_extender.nodes import NodeFacts
+from gpuyard_extender.views import View, Views
 
 
 class Holdings:
@@ -25,6 +31,9 @@ class Holdings:
         self._changed: dict[str, int] = {}
         self.changes = 0
         """Counts up with every change of what some node has or gives."""
+        self.fleet = Fleet()
+        """All nodes with all claims on them, as of the last `cluster` or `view`."""
+        self._views = Views(self.fleet)
 
     def set_claim(self, uid: str, claim: Claim | None) -> None:
         """What the pod claims from now on; None: nothing."""
@@ -53,13 +62,36 @@ class Holdings:
 
     def cluster(self, besides: Collection[str]) -> Cluster:
         """All nodes with all claims on them, except those of the pods `besides` (UIDs)."""
-        for name in self._touched:
-            self._build(name)
-        self._touched.clear()
+        self._settle()
         built = dict(self._built)
         for name in {self._claims[uid].node for uid in besides if uid in self._claims} & built.keys():
             built[name] = nodes.build(self._facts[name], self._on_node[name], besides)
         return Cluster(built)
+
+    def node(self, name: str, besides: Collection[str]) -> Node | None:
+        """The same for one node."""
+        self._settle()
+        if any(uid in self._claims and self._claims[uid].node == name for uid in besides):
+            facts = self._facts.get(name)
+            return nodes.build(facts, self._on_node[name], besides) if facts else None
+        return self._built.get(name)
+
+    def find(self, names: Sequence[str]) -> Column:
+        """The row of each node in the fleet, -1 for names that are not known."""
+        self._settle()
+        return self.fleet.find(names)
+
+    def view(self, pod: PodFit, request: PodRequest) -> View:
+        """What pods like this one meet on every node, the pod's own claim included."""
+        self._settle()
+        found = self._views.of(pod, request)
+        found.refresh(self.changes, self.changed_since)
+        return found
+
+    def claimed(self, uid: str) -> str | None:
+        """The node that the pod claims something on."""
+        claim = self._claims.get(uid)
+        return claim.node if claim else None
 
     def has_inventory(self, node: str) -> bool:
         """Whether the node is known with its devices, not only with counts."""
@@ -68,18 +100,27 @@ class Holdings:
 
     def changed_since(self, change: int) -> set[str]:
         """Names of the nodes that changed after `changes` was at `change`."""
-        return {name for name, last in self._changed.items() if last > change}
+        latest_first = reversed(self._changed.items())
+        return {name for name, _ in itertools.takewhile(lambda found: found[1] > change, latest_first)}
 
     def _touch(self, node: str) -> None:
         self.changes += 1
+        self._changed.pop(node, None)
         self._changed[node] = self.changes
         self._touched.add(node)
+
+    def _settle(self) -> None:
+        for name in self._touched:
+            self._build(name)
+        self._touched.clear()
 
     def _build(self, name: str) -> None:
         facts, claims = self._facts.get(name), self._on_node.get(name, {})
         if facts is not None:
             self._built[name] = nodes.build(facts, claims)
+            self.fleet.put(self._built[name])
         else:
             self._built.pop(name, None)
+            self.fleet.remove(name)
         if not claims:
             self._on_node.pop(name, None)

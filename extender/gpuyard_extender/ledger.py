@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Collection, Iterable
 
 from gpuyard import reservations
-from gpuyard.cluster import Cluster, Placement
+from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON
 from gpuyard_extender import claims, groups, nodes, pods
@@ -94,6 +94,11 @@ class Ledger:
         """All nodes with what is claimed on them now, except the claims of the pods `besides` (UIDs)."""
         self.expire(now)
         return self.holdings.cluster(besides)
+
+    def node(self, name: str, now: float, besides: Collection[str] = ()) -> Node | None:
+        """The same for one node."""
+        self.expire(now)
+        return self.holdings.node(name, besides)
 
     def seat(self, uid: str, now: float) -> tuple[Reservation, Seat] | None:
         """The place that a pod's gang holds for it."""

@@ -70,7 +70,7 @@ def _kept(request: PlanRequest, ledger: Ledger, now: float) -> Reservation | Non
 
 
 def _holds(seat: Seat, ledger: Ledger, now: float) -> bool:
-    pod, node = ledger.pods.get(seat.uid), ledger.cluster(now, {seat.uid}).nodes.get(seat.node)
+    pod, node = ledger.pods.get(seat.uid), ledger.node(seat.node, now, {seat.uid})
     if pod is None or node is None:
         return False
     return isinstance(feasibility.judge(pod, node, seat), Placement)

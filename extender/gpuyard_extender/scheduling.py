@@ -4,56 +4,36 @@ Stands for the scheduling cycle. kube-scheduler filters the next pod before the 
 has no Reserve verb: so the node that is ranked first is assumed at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuyard import fit, scoring
-from gpuyard.cluster import Cluster, Placement
-from gpuyard.reservations import Seat
+from gpuyard.cluster import Placement
 from gpuyard.scoring import Policy
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard_extender import feasibility
+from gpuyard_extender import feasibility, views
 from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
+from gpuyard_extender.views import Answers
 
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """The nodes that pass, with what the pod would get there, and why the others do not; in the order asked."""
+    """The names of the nodes that pass, and of the others by reason; in the order asked."""
 
-    passed: tuple[Placement, ...]
-    rejected: tuple[Rejection, ...]
-
-
-def judge_all(pod: Pod, names: Sequence[str], cluster: Cluster, seat: Seat | None) -> Filtered:
-    """The verdicts on the nodes `names`."""
-    passed, rejected = [], []
-    for name in names:
-        node = cluster.nodes.get(name)
-        if node is None:
-            rejected.append(Rejection(name, Reason.NODE_NOT_READY, "the extender has not seen the node"))
-            continue
-        verdict = feasibility.judge(pod, node, seat)
-        if isinstance(verdict, Placement):
-            passed.append(verdict)
-        else:
-            rejected.append(verdict)
-    return Filtered(tuple(passed), tuple(rejected))
-
-
-def judge_now(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Filtered:
-    """The verdicts by the ledger as it is now, in which the pod's own claim does not count."""
-    seated = ledger.seat(pod.uid, now)
-    return judge_all(pod, names, ledger.cluster(now, {pod.uid}), seated[1] if seated else None)
+    passed: tuple[str, ...]
+    rejected: Mapping[Reason, tuple[str, ...]]
 
 
 def filter_nodes(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Filtered:
     """Which nodes can take the pod. With one survivor kube-scheduler asks no more: it is assumed here."""
     ledger.forget(pod.uid, Grade.TENTATIVE)
-    filtered = judge_now(pod, names, ledger, now)
+    filtered = _sorted_out(names, _answers(pod, names, ledger, now))
     if len(filtered.passed) == 1:
-        _assume(filtered.passed[0], ledger, now)
+        _assume(pod, filtered.passed[0], ledger, now)
     return filtered
 
 
@@ -63,28 +43,59 @@ def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, n
     Nodes that filled up since Filter come last.
     """
     ledger.forget(pod.uid, Grade.TENTATIVE)
-    filtered = judge_now(pod, names, ledger, now)
-    ranked = _rank(pod, filtered.passed, ledger.cluster(now, {pod.uid}), policy)
-    if ranked:
-        _assume(ranked[0], ledger, now)
-    order = [placement.node for placement in ranked] + sorted(found.node for found in filtered.rejected)
-    return {name: len(order) - place for place, name in enumerate(order)}
+    answers = _answers(pod, names, ledger, now)
+    passing = np.flatnonzero(answers.verdicts == views.PASSES)
+    ranks = answers.ranks(passing, policy, ledger.holdings.fleet)
+    order = [names[i] for i in passing[np.argsort(-ranks)].tolist()]
+    if order:
+        _assume(pod, order[0], ledger, now)
+    failed = np.flatnonzero(answers.verdicts != views.PASSES).tolist()
+    order += sorted(names[i] for i in failed)
+    return dict(zip(order, range(len(order), 0, -1), strict=True))
 
 
-def _rank(pod: Pod, passed: Sequence[Placement], cluster: Cluster, policy: Policy) -> tuple[Placement, ...]:
-    """Best first."""
+def judge(pod: Pod, name: str, ledger: Ledger, now: float) -> Placement | Rejection:
+    """The verdict on one node, in full, by the ledger as it is now, in which the pod's own claim does not count."""
+    seated, node = ledger.seat(pod.uid, now), ledger.node(name, now, {pod.uid})
+    if node is None:
+        return Rejection(name, Reason.NODE_NOT_READY, "the extender has not seen the node")
+    return feasibility.judge(pod, node, seated[1] if seated else None)
+
+
+def _answers(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Answers:
+    """The verdicts of `judge` on all nodes, from what is remembered wherever that is possible."""
+    seated, holdings = ledger.seat(pod.uid, now), ledger.holdings
+    rows = holdings.find(names)
     if isinstance(pod.request, Rejection):
-        return ()
-    nodes = [cluster.nodes[placement.node] for placement in passed]
-    candidates = [(node, placement.allocation) for node, placement in zip(nodes, passed, strict=True)]
-    scores = policy(scoring.columns(candidates, pod.request))
-    preferences = [fit.preference(pod.fit, node.fit) for node in nodes]
-    ranks = scoring.rank([node.name for node in nodes], scores, preferences)
-    ranked = sorted(zip(ranks, passed, strict=True), key=lambda pair: -pair[0])
-    return tuple(placement for _, placement in ranked)
+        return Answers.uniform(rows, pod.request.reason)
+    if feasibility.needs_seat(pod):
+        answers = Answers.uniform(rows, Reason.RESERVATION_MISSING)
+    elif seated is not None:
+        answers = Answers.uniform(rows, None)
+    else:
+        answers = holdings.view(pod.fit, pod.request).answers(rows, pod.fit.requests)
+    # What the pod itself claims is counted in `answers`, but must not be.
+    for name in (holdings.claimed(pod.uid), seated[1].node if seated else None):
+        if name in holdings.fleet.rows:
+            answers.verdicts[rows == holdings.fleet.rows[name]] = views.UNDECIDED
+    for i in np.flatnonzero(answers.verdicts == views.UNDECIDED).tolist():
+        verdict, node = judge(pod, names[i], ledger, now), ledger.node(names[i], now, {pod.uid})
+        if node is not None:
+            answers.put(i, verdict, fit.preference(pod.fit, node.fit), scoring.row(pod.request, node))
+    return answers
 
 
-def _assume(placement: Placement, ledger: Ledger, now: float) -> None:
+def _sorted_out(names: Sequence[str], answers: Answers) -> Filtered:
+    rejected = {}
+    for code in np.unique(answers.verdicts).tolist():
+        rejected[code] = tuple(names[i] for i in np.flatnonzero(answers.verdicts == code).tolist())
+    passed = rejected.pop(views.PASSES, ())
+    return Filtered(passed, {views.REASONS[code]: found for code, found in rejected.items()})
+
+
+def _assume(pod: Pod, name: str, ledger: Ledger, now: float) -> None:
     """An assumption that is surer than this one stays."""
-    if ledger.assumption(placement.uid, now) is None:
-        ledger.assume(placement, Grade.TENTATIVE, now)
+    if ledger.assumption(pod.uid, now) is None:
+        found = judge(pod, name, ledger, now)
+        if isinstance(found, Placement):
+            ledger.assume(found, Grade.TENTATIVE, now)

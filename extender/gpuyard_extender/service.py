@@ -4,7 +4,8 @@ Stands for the extender process. It waits only through the ports of `gpuyard_kub
 asyncio and, single-stepped, on a clock that is moved by hand.
 """
 
-from collections import Counter
+import heapq
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +21,9 @@ from gpuyard_extender.settings import Settings
 from gpuyard_extender.waking import Waker
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
+
+_SHOWN = 8
+"""Node names in a line that is told."""
 
 NOT_SYNCED = "the extender has not seen the whole cluster yet; ask again"
 
@@ -63,12 +67,11 @@ class Extender:
         if not self.ready:
             return wire.filter_error(NOT_SYNCED)
         found = scheduling.filter_nodes(asked.pod, asked.names, self.ledger, self._runtime.now())
-        passed = [placement.node for placement in found.passed]
-        self._waker.filtered(asked.pod, frozenset(found.node for found in found.rejected), bool(passed))
-        reasons = Counter(rejection.reason.value for rejection in found.rejected)
-        refused = "".join(f", {count} × {reason}" for reason, count in sorted(reasons.items()))
-        self._tell(f"Filter {asked.pod.name}: {', '.join(sorted(passed)) or 'no node'} passes{refused}")
-        return wire.filter_result(asked, passed, found.rejected)
+        self._waker.filtered(asked.pod, asked.names, bool(found.passed))
+        refused = "".join(f", {len(names)} × {reason}" for reason, names in sorted(found.rejected.items()))
+        passed = _few(heapq.nsmallest(_SHOWN, found.passed), len(found.passed), ", ")
+        self._tell(f"Filter {asked.pod.name}: {passed or 'no node'} passes{refused}")
+        return wire.filter_result(asked, found)
 
     def prioritize(self, args: Any) -> list[JSON]:
         """ExtenderArgs -> HostPriorityList; empty where it cannot be answered (kube-scheduler drops errors here)."""
@@ -77,7 +80,7 @@ class Extender:
         except wire.InvalidArgumentsError:
             return []
         ranks = scheduling.prioritize(asked.pod, asked.names, self.ledger, self._policy, self._runtime.now())
-        self._tell(f"Score {asked.pod.name}: {' > '.join(ranks)}")
+        self._tell(f"Score {asked.pod.name}: {_few(ranks, len(ranks), ' > ')}")
         return wire.host_priorities(ranks)
 
     async def bind(self, args: Any) -> JSON:
@@ -119,3 +122,9 @@ class Extender:
 
     def _tell(self, text: str) -> None:
         self._narrate(Beat(vocabulary.EXTENDER, text))
+
+
+def _few(names: Iterable[str], count: int, between: str) -> str:
+    """The first of so many names, and how many more there are."""
+    more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+    return between.join(itertools.islice(names, _SHOWN)) + more

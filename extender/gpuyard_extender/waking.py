@@ -7,10 +7,11 @@ woken, and only when kube-scheduler has not asked by itself shortly after; each 
 pod is no change.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from gpuyard import vocabulary
+from gpuyard.cluster import Placement
 from gpuyard.writes import PatchType, Write
 from gpuyard_extender import scheduling
 from gpuyard_extender.ledger import Ledger
@@ -44,11 +45,11 @@ class Waker:
         self._rejected: dict[str, _Rejected] = {}
         self._next: float | None = None
 
-    def filtered(self, pod: Pod, rejected: frozenset[str], passed: bool) -> None:
-        """kube-scheduler has asked about the pod."""
+    def filtered(self, pod: Pod, names: Iterable[str], passed: bool) -> None:
+        """kube-scheduler has asked about the pod and these nodes."""
         self._rejected.pop(pod.uid, None)
         if not passed:
-            self._rejected[pod.uid] = _Rejected(pod, rejected, self._ledger.holdings.changes)
+            self._rejected[pod.uid] = _Rejected(pod, frozenset(names), self._ledger.holdings.changes)
         self.look_again()
 
     def look_again(self) -> None:
@@ -87,10 +88,11 @@ class Waker:
         return ready
 
     def _would_pass(self, found: _Rejected) -> bool:
-        names = sorted(found.names & self._ledger.holdings.changed_since(found.change))
-        return bool(
-            names and scheduling.judge_now(found.pod, names, self._ledger, self._runtime.now()).passed
+        names = found.names & self._ledger.holdings.changed_since(found.change)
+        verdicts = (
+            scheduling.judge(found.pod, name, self._ledger, self._runtime.now()) for name in sorted(names)
         )
+        return any(isinstance(verdict, Placement) for verdict in verdicts)
 
 
 def _touch(pod: Pod, now: float) -> Write:

@@ -3,15 +3,15 @@
 Stands for k8s.io/kube-scheduler/extender/v1: Go structs without JSON tags, hence the capital letters and the nulls.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender import pods, settings
 from gpuyard_extender.binding import BindRequest
 from gpuyard_extender.pods import Pod
+from gpuyard_extender.scheduling import Filtered
 
 
 class InvalidArgumentsError(ValueError):
@@ -60,17 +60,20 @@ def bind_request(args: Any) -> BindRequest:
     return BindRequest(*map(str, found))
 
 
-def filter_result(asked: Question, passed: Sequence[str], rejected: Sequence[Rejection]) -> JSON:
+def filter_result(asked: Question, found: Filtered) -> JSON:
     """ExtenderFilterResult. Only FailedAndUnresolvableNodes, constant texts: all else makes rejected pods loop."""
-    chosen = frozenset(passed)
     nodes = None
     if asked.items is not None:
+        chosen = frozenset(found.passed)
         nodes = {"metadata": {}, "items": [i for i in asked.items if str(i["metadata"]["name"]) in chosen]}
+    failed: dict[str, str] = {}
+    for reason, names in found.rejected.items():
+        failed |= dict.fromkeys(names, reason.text)
     return {
         "Nodes": nodes,
-        "NodeNames": list(passed) if asked.items is None else None,
+        "NodeNames": list(found.passed) if asked.items is None else None,
         "FailedNodes": {},
-        "FailedAndUnresolvableNodes": {found.node: found.reason.text for found in rejected},
+        "FailedAndUnresolvableNodes": failed,
         "Error": "",
     }
 

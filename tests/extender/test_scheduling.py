@@ -4,11 +4,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard import scoring
+from gpuyard.cluster import Placement
 from gpuyard.verdicts import Reason
 from gpuyard_extender import pods, scheduling
 from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
+from gpuyard_extender.scheduling import Filtered
 from tests.extender.builders import gpu_node, gpu_pod
 
 
@@ -56,12 +58,13 @@ def test_ties_go_by_name_and_preferred_affinity_goes_before_the_policy() -> None
 
 def test_a_node_that_has_not_been_seen_is_rejected_not_lost() -> None:
     filtered = scheduling.filter_nodes(read(), ["ghost"], ledger_of(a=1), 0.0)
-    assert [(found.node, found.reason) for found in filtered.rejected] == [("ghost", Reason.NODE_NOT_READY)]
+    assert filtered == Filtered((), {Reason.NODE_NOT_READY: ("ghost",)})
 
 
 def test_a_surer_assumption_is_not_replaced_by_a_guess() -> None:
     ledger = ledger_of(a=1, b=1)
-    placed = scheduling.filter_nodes(read(), ["a"], ledger, 0.0).passed[0]
+    placed = scheduling.judge(read(), "a", ledger, 0.0)
+    assert isinstance(placed, Placement)
     ledger.assume(placed, Grade.SENT, 0.0)
     scheduling.filter_nodes(read(), ["b"], ledger, 0.0)
     found = ledger.assumption("uid-a", 0.0)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from gpuyard.verdicts import Reason, Rejection
+from gpuyard.verdicts import Reason
 from gpuyard_extender import wire
 from gpuyard_extender.binding import BindRequest
+from gpuyard_extender.scheduling import Filtered
 from tests.extender.builders import gpu_node, gpu_pod
 
 
@@ -25,7 +26,7 @@ def test_a_node_that_is_named_twice_is_asked_about_once() -> None:
     nodes = [gpu_node("n1"), gpu_node("n1"), {"metadata": {"name": ["odd"]}}]
     asked = wire.question({"Pod": gpu_pod("a"), "Nodes": {"items": nodes}})
     assert (asked.names, asked.items) == (("n1", "['odd']"), (nodes[1], nodes[2]))
-    assert wire.filter_result(asked, ["n1"], [])["Nodes"]["items"] == [nodes[1]]
+    assert wire.filter_result(asked, Filtered(("n1",), {}))["Nodes"]["items"] == [nodes[1]]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_a_bind_request_has_four_texts() -> None:
 
 def test_nodes_without_a_verdict_of_their_own_never_land_in_failed_nodes() -> None:
     asked = wire.question({"Pod": gpu_pod("a"), "NodeNames": ["n1", "n2"]})
-    answer = wire.filter_result(asked, ["n1"], [Rejection("n2", Reason.GPU_UNHEALTHY, "2 sick")])
+    answer = wire.filter_result(asked, Filtered(("n1",), {Reason.GPU_UNHEALTHY: ("n2",)}))
     assert answer["FailedNodes"] == {}
     assert answer["FailedAndUnresolvableNodes"] == {"n2": Reason.GPU_UNHEALTHY.text}
 

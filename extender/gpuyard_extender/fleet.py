@@ -1,0 +1,82 @@
+"""All nodes as rows, with what is left on them as columns of integers.
+
+Stands for the NodeInfo list of kube-scheduler's snapshot. Laws: a node keeps its row while it is there; a row whose
+node is gone stays unused until there are so many that all rows are numbered anew (`generation`).
+"""
+
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpuyard.cluster import Node
+from gpuyard.scoring import Column
+
+_MOST = 2**62
+"""More than any real amount; what is greater would not fit into a column."""
+_SPARE = 100
+
+
+class Fleet:
+    """The nodes by row, and the row of each name."""
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self.nodes: list[Node] = []
+        self.rows: dict[str, int] = {}
+        self._left: dict[str, array[int]] = {}
+        self._by_name: Column = np.empty(0, np.int64)
+
+    def put(self, node: Node) -> None:
+        """The node as it is now."""
+        row = self.rows.setdefault(node.name, len(self.nodes))
+        if row == len(self.nodes):
+            self.nodes.append(node)
+            for column in self._left.values():
+                column.append(0)
+        self.nodes[row] = node
+        for resource in node.fit.allocatable.keys() - self._left.keys():
+            self._left[resource] = self._column(resource)
+        for resource, column in self._left.items():
+            column[row] = _left(node, resource)
+
+    def remove(self, name: str) -> None:
+        """The node is gone."""
+        self.rows.pop(name, None)
+        if len(self.nodes) > 2 * len(self.rows) + _SPARE:
+            self._renumber([self.nodes[row] for row in self.rows.values()])
+
+    def find(self, names: Sequence[str]) -> Column:
+        """The row of each name, -1 for names that are not known."""
+        return np.fromiter((self.rows.get(name, -1) for name in names), np.int64, len(names))
+
+    def left(self, resource: str, rows: Column) -> Column:
+        """What is not booked of a resource in these rows; below zero where more is booked than there is."""
+        column = self._left.get(resource)
+        # A resource that no node has ever offered.
+        column = self._column(resource) if column is None else column
+        return np.frombuffer(column, np.int64)[rows]
+
+    def by_name(self, rows: Column) -> Column:
+        """The place of each row in the order of names."""
+        if len(self._by_name) < len(self.nodes):
+            self._by_name = np.zeros(len(self.nodes), np.int64)
+            self._by_name[[self.rows[name] for name in sorted(self.rows)]] = np.arange(len(self.rows))
+        return self._by_name[rows]
+
+    def _column(self, resource: str) -> "array[int]":
+        return array("q", [_left(node, resource) for node in self.nodes])
+
+    def _renumber(self, nodes: list[Node]) -> None:
+        self.generation += 1
+        self.nodes.clear()
+        self.rows.clear()
+        self._left.clear()
+        self._by_name = np.empty(0, np.int64)
+        for node in nodes:
+            self.put(node)
+
+
+def _left(node: Node, resource: str) -> int:
+    left = node.fit.allocatable.get(resource, 0) - node.used.get(resource, 0)
+    return max(-_MOST, min(left, _MOST))

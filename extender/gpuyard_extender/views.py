@@ -1,0 +1,122 @@
+"""What one shape of pod meets on every node, remembered and kept up to date node by node.
+
+Stands for kube-scheduler's opportunistic batching: pods of one shape get one answer. The shape is what a pod asks of
+devices and places; CPU, memory and the like are compared anew for each pod. Laws: the answers are those of
+`feasibility.judge`, without its details; a node is judged again only after something on it was touched.
+"""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuyard import fit, placement, requests, scoring
+from gpuyard.cluster import Node, Placement
+from gpuyard.fit import Amounts, PodFit
+from gpuyard.requests import PodRequest
+from gpuyard.scoring import Column, Columns, Policy, Row
+from gpuyard.verdicts import Reason, Rejection
+from gpuyard_extender.fleet import Fleet
+
+REASONS = tuple(Reason)
+PASSES, UNDECIDED = -1, -2
+"""Verdicts that are no index of `REASONS`. Undecided: `feasibility.judge` has to say it."""
+_UNKNOWN, _SHORT = REASONS.index(Reason.NODE_NOT_READY), REASONS.index(Reason.INSUFFICIENT_RESOURCES)
+_WIDTH = 2 + len(Row._fields)
+_MOST_VIEWS = 64
+
+
+@dataclass(slots=True, eq=False)
+class Answers:
+    """For each name asked: its row in the fleet, its verdict, how much the pod would like it, and its columns."""
+
+    rows: Column
+    verdicts: Column
+    """Indexes of `REASONS`, or PASSES or UNDECIDED."""
+    preferences: Column
+    columns: npt.NDArray[np.int64]
+    """One line for each name: `scoring.Row`."""
+
+    @classmethod
+    def uniform(cls, rows: Column, reason: Reason | None) -> "Answers":
+        """The same verdict for every node that is known; None: not decided yet."""
+        verdict = UNDECIDED if reason is None else REASONS.index(reason)
+        columns = np.zeros((len(rows), len(Row._fields)), np.int64)
+        return cls(rows, np.where(rows < 0, _UNKNOWN, verdict), np.zeros_like(rows), columns)
+
+    def put(self, place: int, verdict: Placement | Rejection, preference: int, row: Row) -> None:
+        """The answer for the name at one place."""
+        self.verdicts[place] = REASONS.index(verdict.reason) if isinstance(verdict, Rejection) else PASSES
+        self.preferences[place], self.columns[place] = preference, row
+
+    def ranks(self, which: Column, policy: Policy, fleet: Fleet) -> Column:
+        """The ranks of the names at the places `which`."""
+        scores = policy(Columns(*self.columns[which].T))
+        return scoring.rank(fleet.by_name(self.rows[which]), scores, self.preferences[which])
+
+
+class View:
+    """All nodes, as pods like `pod` and `request` see them."""
+
+    def __init__(self, pod: PodFit, request: PodRequest, fleet: Fleet) -> None:
+        self._pod, self._request, self._fleet = pod, request, fleet
+        self._generation, self._change = 0, 0
+        self._table = np.empty((0, _WIDTH), np.int64)
+
+    def refresh(self, change: int, changed_since: Callable[[int], Iterable[str]]) -> None:
+        """Judge the nodes again that changed since the last time; `change` counts up with every change."""
+        fleet = self._fleet
+        if self._generation != fleet.generation:
+            self._generation = fleet.generation
+            found = [self.judge(node) for node in fleet.nodes]
+            self._table = np.array(found, np.int64).reshape(len(found), _WIDTH)
+        else:
+            self._table = _grown(self._table, len(fleet.nodes))
+            for row in [fleet.rows[name] for name in changed_since(self._change) if name in fleet.rows]:
+                self._table[row] = self.judge(fleet.nodes[row])
+        self._change = change
+
+    def judge(self, node: Node) -> tuple[int, ...]:
+        """The row of the table for one node: verdict, preference, columns."""
+        excluded = fit.misplaced(self._pod, node.fit)
+        placed = placement.numbered(self._request.wants, node.occupancy) if node.occupancy else {}
+        refused = excluded or (placed if isinstance(placed, Rejection) else None)
+        verdict = REASONS.index(refused.reason) if refused else PASSES
+        return verdict, fit.preference(self._pod, node.fit), *scoring.row(self._request, node)
+
+    def answers(self, rows: Column, amounts: Amounts) -> Answers:
+        """The answers, on the nodes in `rows`, for a pod of this shape that books `amounts` in all."""
+        if not len(self._table):
+            return Answers.uniform(rows, None)
+        table = self._table[rows]
+        verdicts = np.where(rows < 0, _UNKNOWN, table[:, 0])
+        passing = verdicts == PASSES
+        # Devices last: `placement.judge` names them before everything else.
+        for resource in sorted(filter(amounts.get, amounts), key=requests.is_device_resource):
+            short = self._fleet.left(resource, rows) < amounts[resource]
+            verdicts[passing & short] = UNDECIDED if requests.is_device_resource(resource) else _SHORT
+        return Answers(rows, verdicts, table[:, 1], table[:, 2:])
+
+
+class Views:
+    """The views of the shapes that were asked for last."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._views: dict[Hashable, View] = {}
+
+    def of(self, pod: PodFit, request: PodRequest) -> View:
+        """The view of pods like this one; it may need a `refresh`."""
+        shape = (request.wants, pod.wishes)
+        view = self._views.pop(shape, None) or View(pod, request, self._fleet)
+        self._views[shape] = view
+        if len(self._views) > _MOST_VIEWS:
+            del self._views[next(iter(self._views))]
+        return view
+
+
+def _grown(table: npt.NDArray[np.int64], length: int) -> npt.NDArray[np.int64]:
+    if len(table) == length:
+        return table
+    return np.concatenate([table, np.empty((length - len(table), _WIDTH), np.int64)])
