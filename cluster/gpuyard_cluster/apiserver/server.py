@@ -18,6 +18,7 @@ from gpuyard_cluster.apiserver.kinds.builtin import BUILTIN
 from gpuyard_cluster.apiserver.kinds.registry import NoSuchPathError, Registry
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
 from gpuyard_cluster.apiserver.routing import Target, resolve
+from gpuyard_cluster.apiserver.storage.event_expiry import expire_events
 from gpuyard_cluster.apiserver.storage.storage import HISTORY, Store
 from gpuyard_cluster.apiserver.verbs import handlers, reviews
 from gpuyard_cluster.apiserver.verbs.podlogs import LogSource, no_logs
@@ -42,6 +43,7 @@ class APIServer:
         self._metrics = Metrics()
         self._documents = Documents(self._backend.registry, self._metrics)
         follow_definitions(self._backend)
+        expire_events(self._backend)
         bootstrap(self._backend)
 
     @property

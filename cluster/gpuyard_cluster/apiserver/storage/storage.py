@@ -21,6 +21,8 @@ FIRST_REVISION = 2
 """What a fresh server holds: revision 1 is in the past, as it is on any cluster that clients meet."""
 HISTORY = 4096
 """How many changes a collection remembers."""
+HISTORY_BYTES = 64 * 1024 * 1024
+"""How much JSON these may hold in all: large objects that change often are remembered for fewer changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class _Collection:
     objects: dict[str, Stored] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
     changes: deque[Change] = field(default_factory=deque)
+    held: int = 0
+    """Bytes of JSON in `changes`."""
     floor: int = FIRST_REVISION
     subscribers: list[Subscriber] = field(default_factory=list)
 
@@ -145,8 +149,10 @@ class Store:
             if change.kind == "ADDED":
                 insort(found.keys, key)
         found.changes.append(change)
-        if len(found.changes) > self._history:
-            found.floor = found.changes.popleft().new.revision
+        found.held += len(change.new.encoded)
+        while len(found.changes) > self._history or found.held > HISTORY_BYTES:
+            oldest = found.changes.popleft().new
+            found.floor, found.held = oldest.revision, found.held - len(oldest.encoded)
         for subscriber in tuple(found.subscribers):
             subscriber(change)
 

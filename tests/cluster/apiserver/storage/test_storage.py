@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.errors import ApiError
+from gpuyard_cluster.apiserver.storage import storage
 from gpuyard_cluster.apiserver.storage.storage import FIRST_REVISION, Change, Store, object_key
 
 
@@ -88,3 +89,17 @@ def test_a_snapshot_is_the_state_at_its_revision(changes: list[tuple[str, bool, 
         states[store.revision] = {stored.key: stored.obj for stored in store.scan("things")}
     for revision, state in states.items():
         assert {stored.key: stored.obj for stored in store.snapshot("things", revision)} == state
+
+
+def test_large_objects_are_remembered_for_fewer_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "HISTORY_BYTES", 10_000)
+    store = Store()
+    for value in range(50):
+        store.put("things", "small", thing("small", value))
+    for size in (9_000, 9_100, 20_000):
+        last = store.put("things", "large", thing("x" * size))
+    assert (store.since("things", last.revision), len(store.scan("things").__next__().key)) == ([], 5)
+    with pytest.raises(ApiError, match="too old"):
+        store.since("things", last.revision - 1)
+    after = store.put("things", "small", thing("small"))
+    assert [change.new for change in store.since("things", last.revision)] == [after]
