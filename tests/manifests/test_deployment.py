@@ -43,6 +43,17 @@ def test_kube_scheduler_follows_the_extender() -> None:
     assert verbs == {"filterVerb": "filter", "prioritizeVerb": "prioritize", "bindVerb": "bind"}
 
 
+def test_the_second_scheduler_asks_the_extender_in_just_the_same_way() -> None:
+    folder = MANIFESTS / "components/second-scheduler"
+    second = yaml.safe_load(yaml.safe_load((folder / "config-map.yaml").read_text())["data"]["config.yaml"])
+    for key in ("extenders", "percentageOfNodesToScore"):
+        assert second[key] == SCHEDULER[key]
+    names = [profile["schedulerName"] for profile in second["profiles"]]
+    assert names == ["gpuyard-scheduler", "scheduler-plugins-scheduler"]
+    entry = yaml.safe_load((folder / "Kustomization").read_text())
+    assert sorted(entry["resources"]) == sorted(path.name for path in folder.glob("*.yaml"))
+
+
 def test_everyone_calls_the_extender_at_the_address_of_its_service() -> None:
     [service] = of("Service", "extender")
     url = f"http://{service['spec']['clusterIP']}:{service['spec']['ports'][0]['port']}"

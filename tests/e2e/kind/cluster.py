@@ -35,16 +35,18 @@ class Cluster:
         reply = await self.api.send(Write("POST", path, obj))
         assert reply.ok, reply.reason
 
-    async def submit(self, name: str, gpus: int = 1, **labels: str) -> None:
-        """A pod that asks for whole GPUs and prints its environment."""
+    async def submit(self, name: str, gpus: int = 1, *, group: str = "", scheduler: str = "") -> None:
+        """A pod that asks for whole GPUs and prints its environment; of a gang, if need be."""
         container = {
             "name": "main",
             "image": "busybox:1.36",
             "command": ["sh", "-c", "env; exec sleep 3600"],
             "resources": {"limits": {vocabulary.GPU: str(gpus)}},
         }
-        spec = {"terminationGracePeriodSeconds": 1, "containers": [container]}
-        metadata = {"name": name, "labels": {key.replace("__", "/"): text for key, text in labels.items()}}
+        spec: JSON = {"terminationGracePeriodSeconds": 1, "containers": [container]}
+        if scheduler:
+            spec["schedulerName"] = scheduler
+        metadata = {"name": name, "labels": {vocabulary.POD_GROUP: group} if group else {}}
         await self.create(self.path, {"metadata": metadata, "spec": spec})
 
     async def pods(self) -> dict[str, JSON]:

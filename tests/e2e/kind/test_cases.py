@@ -105,8 +105,7 @@ def test_an_operator_that_dies_while_it_lets_a_gang_go_is_followed_by_one_that_e
             },
         )
         names = [f"ring-{n}" for n in range(12)]
-        member = {vocabulary.POD_GROUP.replace("/", "__"): "ring"}
-        await asyncio.gather(*(cluster.submit(name, **member) for name in names))
+        await asyncio.gather(*(cluster.submit(name, group="ring") for name in names))
 
         async def begun() -> bool:
             return any(not pod["spec"].get("schedulingGates") for pod in (await cluster.pods()).values())

@@ -1,0 +1,37 @@
+"""Where the control plane cannot be configured: a second kube-scheduler, which asks the extender as well."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+from gpuyard import vocabulary
+from tests.e2e.kind.cluster import Cluster, empty, faults, until
+
+FOLDER = Path(__file__).parents[3] / "manifests/components/second-scheduler"
+DEPLOYMENT = f"/apis/apps/v1/namespaces/{vocabulary.NAMESPACE}/deployments/gpuyard-scheduler"
+
+
+def kubectl(kubeconfig: str, verb: str) -> None:
+    command = ["kubectl", "--kubeconfig", kubeconfig, verb, "--kustomize", str(FOLDER)]
+    subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+
+
+async def _ready(cluster: Cluster) -> bool:
+    status = (await cluster.api.read(DEPLOYMENT)).body.get("status") or {}
+    return bool(status.get("readyReplicas"))
+
+
+def test_a_pod_of_the_second_scheduler_gets_what_the_extender_planned(kubeconfig: str) -> None:
+    async def story() -> None:
+        async with empty(kubeconfig, "second-scheduler") as cluster:
+            await until(lambda: _ready(cluster), "the second scheduler is there")
+            await cluster.submit("first", gpus=2)
+            await cluster.submit("second", gpus=2, scheduler="scheduler-plugins-scheduler")
+            pods = await cluster.running(["first", "second"])
+            assert faults(pods.values()) == []
+
+    kubectl(kubeconfig, "apply")
+    try:
+        asyncio.run(story())
+    finally:
+        kubectl(kubeconfig, "delete")
