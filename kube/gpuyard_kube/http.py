@@ -52,7 +52,7 @@ async def server_of(kubeconfig: str | None = None, context: str | None = None) -
         _look_for(kubeconfig)
         await load_kube_config(kubeconfig, context, client_configuration=configuration, persist_config=False)
     except ConfigException:
-        if kubeconfig is not None:
+        if kubeconfig is not None or context is not None:
             raise
         load_incluster_config(client_configuration=configuration)
     except (OSError, yaml.YAMLError) as error:
