@@ -7,7 +7,6 @@ newest Bind of a pod waits; a member that is deleted while it waits fails all wh
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gpuyard_extender import settings
 from gpuyard_extender.binding import Gate
 from gpuyard_kube.runtime import Runtime, Signal
 
@@ -27,7 +26,7 @@ class Ticket:
 
 @dataclass(slots=True)
 class _Barrier:
-    until: float
+    began: float
     signal: Signal
     held: dict[str, Ticket] = field(default_factory=dict)
 
@@ -43,12 +42,12 @@ class Barriers:
         """What is known about the barrier of a gang; without one, as if it were set up now."""
         found = self._barriers.get(key)
         if found is None:
-            return Gate((), self._runtime.now() + settings.BARRIER_SECONDS)
-        return Gate(tuple(found.held), found.until)
+            return Gate((), self._runtime.now())
+        return Gate(tuple(found.held), found.began)
 
     async def wait(self, ticket: Ticket, until: float) -> None:
         """Stand at the barrier until something happens there or `until` comes."""
-        barrier = self._barriers.setdefault(ticket.key, _Barrier(until, self._runtime.signal()))
+        barrier = self._barriers.setdefault(ticket.key, _Barrier(self._runtime.now(), self._runtime.signal()))
         barrier.held[ticket.uid] = ticket
         await barrier.signal.wait(until)
 

@@ -15,7 +15,7 @@ from gpuyard.cluster import Placement
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Write
-from gpuyard_extender import feasibility
+from gpuyard_extender import feasibility, settings
 from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
@@ -67,10 +67,10 @@ Answer = Commit | Bound | Refused | Held
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Who of the gang stands at the barrier (UIDs), and until when they wait."""
+    """Who of the gang stands at the barrier (UIDs), and since when: now, where nobody does."""
 
     held: Collection[str]
-    until: float
+    began: float
 
 
 def decide(request: BindRequest, ledger: Ledger, gate: Gate, now: float) -> Answer:
@@ -90,7 +90,8 @@ def decide(request: BindRequest, ledger: Ledger, gate: Gate, now: float) -> Answ
         and feasibility.needs_seat(pod)
         and not _may_go(pod.uid, seated[0], ledger, {pod.uid, *gate.held})
     ):
-        return Held(gate.until) if now < gate.until else Refused(Reason.GANG_WAITING.text)
+        until = gate.began + _patience(seated[0], ledger, {pod.uid, *gate.held})
+        return Held(until) if now < until else Refused(Reason.GANG_WAITING.text)
     return Commit(binding(request, verdict), verdict)
 
 
@@ -125,6 +126,13 @@ def _judge(pod: Pod, name: str, seat: Seat | None, ledger: Ledger, now: float) -
 def complete(reservation: Reservation, ledger: Ledger, held: Collection[str]) -> bool:
     """Whether enough of a gang would be bound with those who are `held` at the barrier (UIDs)."""
     return len(ledger.arrived(reservation).union(held)) >= reservation.needed
+
+
+def _patience(reservation: Reservation, ledger: Ledger, held: Collection[str]) -> float:
+    """How many seconds those who are `held` wait in all, from the arrival of the first of them."""
+    arrived = ledger.arrived(reservation)
+    first = next((seat.uid for seat in reservation.seats if seat.uid not in arrived), None)
+    return settings.BARRIER_SECONDS if first in held else settings.BARRIER_ALONE_SECONDS
 
 
 def _may_go(uid: str, reservation: Reservation, ledger: Ledger, held: Collection[str]) -> bool:

@@ -8,7 +8,11 @@ SCORE_STEP: Final = 151
 of which 949 were seen to lie between the best and the worst node of a pod."""
 
 BARRIER_SECONDS: Final = 3.0
-"""How long a member of a gang is held at Bind; kube-scheduler gives up on an extender after 5 s."""
+"""How long members of a gang are held at Bind; kube-scheduler gives up on an extender after 5 s."""
+
+BARRIER_ALONE_SECONDS: Final = 2.0
+"""How long, as long as the first seat of those to bind is not among them. Members whose back-offs have come apart
+would miss each other for ever if all came in the same rhythm: so the first comes in a slower one, and meets them."""
 
 RESERVATION_SECONDS: Final = 60.0
 """How long a planned gang keeps its places."""

@@ -1,17 +1,19 @@
 """The barrier of gangs, and what becomes of Bindings that fail, on a clock that is moved by hand."""
 
+import pytest
+
 from gpuyard.verdicts import Reason
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, reservation
 
 
-def gang(size: int = 2, needed: int = 2) -> tuple[Stage, list[dict]]:  # type: ignore[type-arg]
+def gang(size: int = 2, needed: int = 2, seconds: float = 60) -> tuple[Stage, list[dict]]:  # type: ignore[type-arg]
     """A gang with one seat on each node node-0, node-1, …"""
     nodes = [f"node-{i}" for i in range(size)]
     stage = Stage(*(gpu_node(name, 1) for name in nodes))
     pods = [gpu_pod(f"m{i}", group="g") for i in range(size)]
     stage.create(*pods)
     seats = {f"m{i}": (name, [device(name, 0)]) for i, name in enumerate(nodes)}
-    expires = stage.clock.now() + 60
+    expires = stage.clock.now() + seconds
     stage.extender.observe("reservations", "ADDED", reservation("g", seats, expires=expires, needed=needed))
     return stage, pods
 
@@ -37,6 +39,41 @@ def test_all_who_wait_are_refused_at_one_moment_when_a_member_does_not_come() ->
     stage.wait(0.2)
     assert first == second == [Reason.GANG_WAITING.text]
     assert stage.server.bindings == []
+
+
+def test_who_comes_without_the_first_seat_gives_up_earlier_but_waits_as_long_as_the_first_once_it_is_there() -> (
+    None
+):
+    stage, pods = gang(3, 3)
+    alone = stage.bind(pods[1], "node-1")
+    stage.wait(1.9)
+    assert alone == []
+    stage.wait(0.2)
+    assert alone == [Reason.GANG_WAITING.text]
+    second = stage.bind(pods[1], "node-1")
+    stage.wait(1.9)
+    first = stage.bind(pods[0], "node-0")
+    stage.wait(1.0)
+    assert (first, second) == ([], [])
+    stage.wait(0.2)
+    assert first == second == [Reason.GANG_WAITING.text]
+
+
+@pytest.mark.parametrize("apart", [3.5, 5.0, 6.5, 9.0])
+def test_members_whose_back_offs_have_come_apart_meet_again(apart: float) -> None:
+    """kube-scheduler tries each 10 s after its last error, which no event shortens."""
+    stage, pods = gang(3, 3, seconds=1000)
+    due = {0: 0.0, 1: apart, 2: 2 * apart}
+    standing: dict[int, list[str]] = {}
+    for tick in range(1200):
+        for i in [i for i, when in due.items() if when <= tick / 2]:
+            standing[i] = stage.bind(pods[i], f"node-{i}")
+            del due[i]
+        stage.wait(0.5)
+        for i in [i for i, answers in standing.items() if answers and answers[0]]:
+            del standing[i]
+            due[i] = (tick + 1) / 2 + 10
+    assert sorted(stage.server.bindings) == ["m0", "m1", "m2"]
 
 
 def test_members_that_are_bound_already_count() -> None:

@@ -8,7 +8,7 @@ from gpuyard_extender.binding import BindRequest, Bound, Commit, Gate, Held, Ref
 from gpuyard_extender.ledger import Ledger
 from tests.extender.builders import device, gpu_node, gpu_pod, reservation
 
-NOBODY = Gate((), 3.0)
+NOBODY = Gate((), 0.0)
 
 
 def decide(pod: JSON, gate: Gate = NOBODY, now: float = 0.0, seated: bool = False) -> binding.Answer:
@@ -60,5 +60,5 @@ def test_a_member_without_a_seat_is_refused() -> None:
 def test_a_member_is_held_until_its_gang_is_there_or_the_time_is_up() -> None:
     member = gpu_pod("a", group="g")
     assert decide(member, seated=True) == Held(3.0)
-    assert isinstance(decide(member, Gate(("uid-b",), 3.0), seated=True), Commit)
+    assert isinstance(decide(member, Gate(("uid-b",), 0.0), seated=True), Commit)
     assert decide(member, now=3.0, seated=True) == Refused(Reason.GANG_WAITING.text)
