@@ -43,6 +43,14 @@ def admit(seated: Sequence[tuple[Member, str]]) -> tuple[Write, ...]:
     return nominations + tuple(_ungate(member) for member, _ in gated)
 
 
+def withdraw(members: Sequence[Member]) -> tuple[Write, ...]:
+    """Take back the nominations of gated members whose places were given up before their gates fell.
+
+    kube-scheduler tries no gated pod, so it would keep their CPU, memory and GPUs from everybody else for ever.
+    """
+    return tuple(_nominate(member, None) for member in members if member.gated and member.nominated)
+
+
 def evict(member: Member) -> Write:
     """Through the Eviction API, so that disruption budgets hold."""
     body = {
@@ -64,7 +72,7 @@ def report(group: Group, status: JSON) -> Write:
     )
 
 
-def _nominate(member: Member, node: str) -> Write:
+def _nominate(member: Member, node: str | None) -> Write:
     body = {"metadata": {"uid": member.uid}, "status": {"nominatedNodeName": node}}
     return Write("PATCH", f"{pod_path(member)}/status", body, PatchType.STRATEGIC)
 

@@ -3,7 +3,8 @@
 Stands for the controller and the Permit phase of scheduler-plugins' coscheduling, done from outside the scheduler.
 
     PodGroup, Reservation          members                                   decision
-    no group, or being deleted     any                                       nothing: gates stay, GC clears up
+    no group, or being deleted     any                                       gates stay, GC clears up
+    none, or no group              gated, but nominated                      withdraw what they were promised
     Reservation of another group   any                                       delete it
       of that name, or unreadable
     Reservation being deleted      any                                       wait for its end
@@ -24,6 +25,7 @@ that finishes, fails or is replaced never harms the others, and a group that los
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gpuyard import reservations
 from gpuyard.reservations import Reservation
@@ -40,14 +42,16 @@ from gpuyard_operator.status import Verdict
 def reconcile(view: View, now: float) -> Decision:
     """The decision by the table above."""
     group = groups.read(view.group)
-    if group is None or group.terminating:
-        return Decision()
     found = (read(pod) for pod in view.pods)
     members = tuple(sorted((m for m in found if m is not None), key=lambda m: (m.name, m.uid)))
+    stale = actions.withdraw(members)
+    if group is None or group.terminating:
+        return Decision(stale)
     scene = Scene(group, members, now)
     if view.reservation is not None:
         return _reserved(scene, view.reservation)
-    return _unreserved(scene, view)
+    decision = _unreserved(scene, view)
+    return replace(decision, writes=stale + decision.writes)
 
 
 def _reserved(scene: Scene, obj: JSON) -> Decision:

@@ -3,7 +3,7 @@
 from gpuyard import vocabulary
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import PatchType
-from gpuyard_operator.actions import admit, evict, release, report, reserve
+from gpuyard_operator.actions import admit, evict, release, report, reserve, withdraw
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 
@@ -51,3 +51,11 @@ def test_a_report_goes_to_the_status_alone() -> None:
     write = report(GROUP, {"phase": "Running"})
     assert write.path.endswith("/podgroups/ring/status")
     assert write.body == {"status": {"phase": "Running"}}
+
+
+def test_only_what_a_gated_pod_was_promised_is_withdrawn() -> None:
+    promised = Member("blue", "a", "uid-a", gated=True, nominated="node-1")
+    through = Member("blue", "b", "uid-b", nominated="node-2")
+    (write,) = withdraw([promised, through, B])
+    assert write.path == "/api/v1/namespaces/blue/pods/a/status"
+    assert write.body == {"metadata": {"uid": "uid-a"}, "status": {"nominatedNodeName": None}}

@@ -5,6 +5,7 @@ import pytest
 from gpuyard import reservations, vocabulary
 from gpuyard.plans import Unready
 from gpuyard.writes import JSON
+from gpuyard_operator.memory import PATHS
 from gpuyard_operator.reconcile import reconcile
 from gpuyard_operator.scene import Decision, View
 from tests.gang_operator.world import World, group_path, pod_path
@@ -346,3 +347,40 @@ def test_a_group_or_pods_without_sense_are_left_alone() -> None:
     }
     assert [write.method for write in reconcile(View(group, odd, reservation), 0.0).writes] == ["DELETE"]
     assert reconcile(View(group, odd), 0.0).ask is not None
+
+
+def nominated(world: World) -> set[str]:
+    """The pods to which a node's room is promised."""
+    pods = world.api.list(PATHS["pods"])
+    return {pod["metadata"]["name"] for pod in pods if pod["status"].get("nominatedNodeName")}
+
+
+def halt_before_the_gates_fall(world: World) -> None:
+    """A gang of three, all nominated and none un-gated: the API server fails the writes that would."""
+    world.api.fails = lambda write: write.method == "PATCH" and write.path in map(pod_path, "abc")
+    gang(world, *"abc", minimum=3, room=3)
+    assert nominated(world) == {"a", "b", "c"}
+    assert all(world.gates(pod) for pod in "abc")
+
+
+def test_a_gang_that_gives_up_its_places_leaves_no_room_promised(world: World) -> None:
+    """A gated pod is never tried, so nobody but the operator would take its nomination back."""
+    halt_before_the_gates_fall(world)
+    world.delete(pod_path("c"))
+    world.api.fails = lambda write: False
+    world.advance(2)
+    assert (world.bound(), nominated(world), world.places()) == ({}, set(), None)
+    world.pod("c")
+    world.settle()
+    assert len(world.bound()) == 3
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_gang_whose_group_is_deleted_leaves_no_room_promised(world: World, restarts: bool) -> None:
+    halt_before_the_gates_fall(world)
+    if restarts:
+        world.restart()
+    world.delete(group_path())
+    world.delete(reservations.path("default", "ring"))
+    world.advance(2)
+    assert (world.bound(), nominated(world)) == ({}, set())
