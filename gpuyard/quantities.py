@@ -5,6 +5,7 @@ Stands for `k8s.io/apimachinery/pkg/api/resource`. Law: finer than a billionth i
 """
 
 import enum
+import functools
 import re
 from dataclasses import dataclass
 
@@ -62,7 +63,13 @@ def parse(text: str | int | float) -> Quantity:
     """The quantity of a text or JSON number; ValueError names the text."""
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         raise ValueError(f"quantity {text!r} must be a string or a number")
-    match = _SYNTAX.fullmatch(str(text).strip())
+    return _parse(str(text))
+
+
+# Thousands of pods ask for the same few amounts.
+@functools.lru_cache(maxsize=8192)
+def _parse(text: str) -> Quantity:
+    match = _SYNTAX.fullmatch(text.strip())
     if match is None or not (match[2] or match[3]):
         raise ValueError(
             f"quantity {text!r} must be a number with an optional suffix, such as 500m, 2 or 1Gi"

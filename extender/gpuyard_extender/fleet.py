@@ -4,6 +4,7 @@ Stands for the NodeInfo list of kube-scheduler's snapshot. Laws: a node keeps it
 node is gone stays unused until there are so many that all rows are numbered anew (`generation`).
 """
 
+import itertools
 from array import array
 from collections.abc import Sequence
 
@@ -48,7 +49,7 @@ class Fleet:
 
     def find(self, names: Sequence[str]) -> Column:
         """The row of each name, -1 for names that are not known."""
-        return np.fromiter((self.rows.get(name, -1) for name in names), np.int64, len(names))
+        return np.fromiter(map(self.rows.get, names, itertools.repeat(-1)), np.int64, len(names))
 
     def left(self, resource: str, rows: Column) -> Column:
         """What is not booked of a resource in these rows; below zero where more is booked than there is."""

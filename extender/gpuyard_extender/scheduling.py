@@ -4,6 +4,7 @@ Stands for the scheduling cycle. kube-scheduler filters the next pod before the 
 has no Reserve verb: so the node that is ranked first is assumed at once.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -49,8 +50,7 @@ def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, n
     order = [names[i] for i in passing[np.argsort(-ranks)].tolist()]
     if order:
         _assume(pod, order[0], ledger, now)
-    failed = np.flatnonzero(answers.verdicts != views.PASSES).tolist()
-    order += sorted(names[i] for i in failed)
+    order += sorted(itertools.compress(names, (answers.verdicts != views.PASSES).tolist()))
     return dict(zip(order, range(len(order), 0, -1), strict=True))
 
 
@@ -88,7 +88,7 @@ def _answers(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Answ
 def _sorted_out(names: Sequence[str], answers: Answers) -> Filtered:
     rejected = {}
     for code in np.unique(answers.verdicts).tolist():
-        rejected[code] = tuple(names[i] for i in np.flatnonzero(answers.verdicts == code).tolist())
+        rejected[code] = tuple(itertools.compress(names, (answers.verdicts == code).tolist()))
     passed = rejected.pop(views.PASSES, ())
     return Filtered(passed, {views.REASONS[code]: found for code, found in rejected.items()})
 

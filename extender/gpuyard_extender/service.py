@@ -4,7 +4,6 @@ Stands for the extender process. It waits only through the ports of `gpuyard_kub
 asyncio and, single-stepped, on a clock that is moved by hand.
 """
 
-import heapq
 import itertools
 from collections.abc import Iterable
 from typing import Any
@@ -69,7 +68,7 @@ class Extender:
         found = scheduling.filter_nodes(asked.pod, asked.names, self.ledger, self._runtime.now())
         self._waker.filtered(asked.pod, asked.names, bool(found.passed))
         refused = "".join(f", {len(names)} × {reason}" for reason, names in sorted(found.rejected.items()))
-        passed = _few(heapq.nsmallest(_SHOWN, found.passed), len(found.passed), ", ")
+        passed = _few(sorted(found.passed[:_SHOWN]), len(found.passed), ", ")
         self._tell(f"Filter {asked.pod.name}: {passed or 'no node'} passes{refused}")
         return wire.filter_result(asked, found)
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gpuyard import fit, placement, requests, scoring
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import Amounts, PodFit
+from gpuyard.occupancy import Occupancy
 from gpuyard.requests import PodRequest
 from gpuyard.scoring import Column, Columns, Policy, Row
 from gpuyard.verdicts import Reason, Rejection
@@ -61,7 +62,7 @@ class View:
 
     def __init__(self, pod: PodFit, request: PodRequest, fleet: Fleet) -> None:
         self._pod, self._request, self._fleet = pod, request, fleet
-        self._generation, self._change = 0, 0
+        self._generation, self._change = -1, 0
         self._table = np.empty((0, _WIDTH), np.int64)
 
     def refresh(self, change: int, changed_since: Callable[[int], Iterable[str]]) -> None:
@@ -69,21 +70,31 @@ class View:
         fleet = self._fleet
         if self._generation != fleet.generation:
             self._generation = fleet.generation
-            found = [self.judge(node) for node in fleet.nodes]
+            alike: dict[Occupancy, tuple[int, ...]] = {}
+            found = [self._judge(node, alike) for node in fleet.nodes]
             self._table = np.array(found, np.int64).reshape(len(found), _WIDTH)
         else:
             self._table = _grown(self._table, len(fleet.nodes))
             for row in [fleet.rows[name] for name in changed_since(self._change) if name in fleet.rows]:
-                self._table[row] = self.judge(fleet.nodes[row])
+                self._table[row] = self._judge(fleet.nodes[row], {})
         self._change = change
 
-    def judge(self, node: Node) -> tuple[int, ...]:
-        """The row of the table for one node: verdict, preference, columns."""
+    def _judge(self, node: Node, alike: dict[Occupancy, tuple[int, ...]]) -> tuple[int, ...]:
+        """The line of the table for one node: verdict, preference, columns. `alike`: what is known by occupancy."""
+        devices = alike.get(node.occupancy) if node.occupancy else None
+        if devices is None:
+            devices = self._by_devices(node)
+            if node.occupancy:
+                alike[node.occupancy] = devices
         excluded = fit.misplaced(self._pod, node.fit)
+        verdict = REASONS.index(excluded.reason) if excluded else devices[0]
+        return verdict, fit.preference(self._pod, node.fit), *devices[1:]
+
+    def _by_devices(self, node: Node) -> tuple[int, ...]:
+        """Verdict and columns, by the devices alone; where only counts are known, the amounts decide."""
         placed = placement.numbered(self._request.wants, node.occupancy) if node.occupancy else {}
-        refused = excluded or (placed if isinstance(placed, Rejection) else None)
-        verdict = REASONS.index(refused.reason) if refused else PASSES
-        return verdict, fit.preference(self._pod, node.fit), *scoring.row(self._request, node)
+        verdict = REASONS.index(placed.reason) if isinstance(placed, Rejection) else PASSES
+        return verdict, *scoring.row(self._request, node)
 
     def answers(self, rows: Column, amounts: Amounts) -> Answers:
         """The answers, on the nodes in `rows`, for a pod of this shape that books `amounts` in all."""

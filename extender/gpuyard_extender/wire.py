@@ -40,7 +40,7 @@ def question(args: Any) -> Question:
         raise InvalidArgumentsError("Pod: a Pod object with name, namespace, uid and spec is needed")
     names = args.get("NodeNames")
     if names is not None:
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        if not isinstance(names, list) or not {*map(type, names)} <= {str}:
             raise InvalidArgumentsError("NodeNames: a list of names is needed")
         return Question(pod, tuple(dict.fromkeys(names)), None)
     try:

@@ -174,3 +174,14 @@ def test_every_pending_pod_is_explained() -> None:
     assert (gang["code"], gang["group"]) == ("GangUnplaceable", "g")
     assert gang["nodes"][0]["reason"] == "InsufficientGPUs"
     assert stage.extender.explain("default", "nobody") is None
+
+
+def test_a_line_that_is_told_names_a_few_nodes_and_counts_the_others() -> None:
+    stage = Stage(*(gpu_node(f"n{i:02}") for i in range(10)))
+    pod = gpu_pod("a")
+    stage.filter(pod)
+    stage.prioritize(pod)
+    assert stage.told[:2] == [
+        "Filter a: n00, n01, n02, n03, n04, n05, n06, n07 and 2 more passes",
+        "Score a: n00 > n01 > n02 > n03 > n04 > n05 > n06 > n07 and 2 more",
+    ]
