@@ -3,7 +3,6 @@
 Stands for the scheduler's NodeInfo.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -45,13 +44,17 @@ def build(facts: NodeFacts, claims: Mapping[str, Claim], besides: Iterable[str] 
     """
     spared = frozenset(besides)
     counted = [(uid, claims[uid]) for uid in sorted(claims) if uid not in spared]
-    booked: Counter[str] = Counter()
+    booked: dict[str, int] = {}
     owners: dict[str, str] = {}
     contested: dict[str, tuple[str, ...]] = {}
     for _, claim in counted:
-        booked.update(claim.booked)
-    for uid, devices in [(uid, c.held) for uid, c in counted] + [(uid, c.promised) for uid, c in counted]:
+        for resource, amount in claim.booked.items():
+            booked[resource] = booked.get(resource, 0) + amount
+    taken = [(uid, c.held) for uid, c in counted if c.held] + [
+        (uid, c.promised) for uid, c in counted if c.promised
+    ]
+    for uid, devices in taken:
         for device in sorted(devices):
             if owners.setdefault(device, uid) != uid:
                 contested[device] = (*contested.get(device, ()), uid)
-    return Node(facts.name, facts.fit, facts.inventory, dict(booked), owners, contested)
+    return Node(facts.name, facts.fit, facts.inventory, booked, owners, contested)
