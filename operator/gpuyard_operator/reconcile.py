@@ -8,6 +8,8 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
     Reservation of another group   any                                       delete it
       of that name, or unreadable
     Reservation being deleted      any                                       wait for its end
+    Reservation for fewer than     not started, none bound                   delete it
+      minMember, which was raised
     Reservation (`commit`) OPEN    seated ones gated                         nominate, then un-gate each
                            DONE    enough seated ones bound                  say Scheduled, delete it
                            UNDO    too few bound for 4 s                     evict them, delete it
@@ -62,6 +64,10 @@ def _reserved(scene: Scene, obj: JSON) -> Decision:
     if reservation is None:
         return Decision((release,), says="drops a reservation that is not this group's")
     found = commit.progress(reservation, scene.members, scene.now)
+    if reservation.needed < scene.needed and not (found.bound or scene.started(reservation)):
+        return Decision(
+            (release,), says=f"gives up the reserved places: now {scene.needed} are needed together"
+        )
     match found.course:
         case Course.OPEN:
             return _admit(scene, reservation, found)
@@ -93,11 +99,10 @@ def _unreserved(scene: Scene, view: View) -> Decision:
         return _pursue(scene, Quest(group, waiting, 1), view)
     if scene.count("holding"):
         return _stranded(scene)
-    needed = max(1, group.min_member - scene.count("succeeded"))
-    if len(waiting) < needed:
+    if len(waiting) < scene.needed:
         verdict = reasons.waiting(group, scene.members)
         return Decision(scene.report(verdict), says=f"waits: {verdict.message}" if scene.members else "")
-    return _pursue(scene, Quest(group, waiting, needed), view)
+    return _pursue(scene, Quest(group, waiting, scene.needed), view)
 
 
 def _pursue(scene: Scene, quest: Quest, view: View) -> Decision:

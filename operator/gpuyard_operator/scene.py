@@ -50,6 +50,11 @@ class Scene:
     def count(self, state: str) -> int:
         return sum(getattr(member, state) for member in self.members)
 
+    @property
+    def needed(self) -> int:
+        """How many members of a group that has not started must be bound together."""
+        return max(1, self.group.min_member - self.count("succeeded"))
+
     def started(self, reservation: Reservation | None = None) -> bool:
         """Whether minMember members were bound together, and one of the group is on a node or has succeeded.
 

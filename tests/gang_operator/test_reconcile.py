@@ -384,3 +384,17 @@ def test_a_gang_whose_group_is_deleted_leaves_no_room_promised(world: World, res
     world.delete(reservations.path("default", "ring"))
     world.advance(2)
     assert (world.bound(), nominated(world)) == ({}, set())
+
+
+@pytest.mark.parametrize(("raised", "bound"), [(3, 3), (4, 0)])
+def test_a_gang_of_which_more_are_needed_before_any_is_bound_is_planned_anew(
+    world: World, raised: int, bound: int
+) -> None:
+    world.binds_refused.update("abc")
+    gang(world, *"abc", room=3)
+    assert world.places() is not None
+    world.api.patch(group_path(), {"spec": {"minMember": raised}})
+    world.settle()
+    world.binds_refused.clear()
+    world.advance(2)
+    assert len(world.bound()) == bound
