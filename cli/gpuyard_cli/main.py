@@ -2,10 +2,12 @@
 
 import argparse
 import asyncio
+import contextlib
 import os
+import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gpuyard_cli import running
@@ -20,19 +22,38 @@ EXAMPLES = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[2] / "exa
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit code 0: as expected; 1: a scenario failed; 2: the input cannot be used."""
+    """Exit code 0: as expected; 1: a scenario failed; 2: the input cannot be used; 130 and 143: ended by a signal."""
     arguments = _parser().parse_args(argv)
     try:
-        return int(arguments.run(arguments))
+        with _ended_by_sigterm():
+            return int(arguments.run(arguments))
     except InvalidInputError as fault:
         print(f"gpuyard: {fault}", file=sys.stderr)
         return 2
+    except _TerminatedError:
+        return 143
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # Who read has gone, as `| head` does. Python would complain once more when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+
+
+class _TerminatedError(KeyboardInterrupt):
+    """SIGTERM came: unwinds like Ctrl-C, so that sockets and folders go."""
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    def end(_number: int, _frame: object) -> None:
+        raise _TerminatedError
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,9 +1,11 @@
 """The `gpuyard` command: what it prints where, and its exit code."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -156,16 +158,30 @@ def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["steps", "embedded"])
-def test_as_a_process_ctrl_c_gives_130_without_a_traceback(tmp_path: Path, backend: str) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_as_a_process_a_signal_ends_it_without_a_traceback_and_leaves_nothing(
+    tmp_path: Path, backend: str, number: signal.Signals, code: int
+) -> None:
     never = step(expect={"pods": {"train": {"phase": "Failed"}}})
     folder = write_example(tmp_path, scenario=scenario(never))
     stepped = ["--step"] if backend == "steps" else []
     command = [*COMMAND, "run", str(folder), "--on", backend, *stepped]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if "it runs" in line:
-                process.send_signal(signal.SIGINT)
-                break
-        _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (130, "")
+    scratch = tempfile.mkdtemp(prefix="t")  # short: unix sockets lie below
+    try:
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": scratch},
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if "it runs" in line:
+                    process.send_signal(number)
+                    break
+            _, errors = process.communicate(timeout=60)
+        assert (process.returncode, errors) == (code, "")
+        assert os.listdir(scratch) == []
+    finally:
+        shutil.rmtree(scratch)
