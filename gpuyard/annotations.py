@@ -117,6 +117,9 @@ def _document(text: str | None) -> dict[str, Any]:
     """The decoded document; empty when it is none of ours or of a version that is not known."""
     try:
         document = json.loads(text or "")
+        if "\\u" in (text or ""):
+            # Half a surrogate pair is JSON but no Unicode: whoever passed it on would fail at that.
+            json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) and document.get("v") == 1 else {}

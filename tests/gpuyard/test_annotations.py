@@ -112,3 +112,12 @@ def test_an_inventory_that_stands_for_more_devices_than_any_node_has_is_nothing(
 @pytest.mark.parametrize("replicas", [0, -1])
 def test_an_inventory_that_shares_a_gpu_among_nobody_is_nothing(replicas: int) -> None:
     assert read_inventory(write_inventory(Inventory(gpus(1), Sharing(SharingMode.MPS, replicas)))) is None
+
+
+def test_half_a_surrogate_pair_is_no_text() -> None:
+    whole = write_allocation({"a": {"r": ("\U0001f600",)}})
+    assert "\\ud83d\\ude00" in whole
+    assert read_allocation(whole) == {"a": {"r": ("\U0001f600",)}}
+    assert read_allocation(whole.replace("\\ude00", "")) is None
+    inventory = write_inventory(Inventory((GPU(0, "GPU-0", "m", 1),)))
+    assert read_inventory(inventory.replace("GPU-0", "\\udc00")) is None
