@@ -16,7 +16,7 @@ from gpuyard_cli.kind_yard import LOOK_SECONDS, KindYard
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.runner import Outcome
 from gpuyard_cli.scenario import RefusedBinding
-from gpuyard_kube.http import HttpApi
+from gpuyard_kube.http import HttpApi, NoServerError
 
 _EXTENDERS: Final = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
 _PORT: Final = 8081
@@ -86,13 +86,11 @@ class KindBackend:
 @asynccontextmanager
 async def connected(kubeconfig: str | None = None, context: str | None = None) -> AsyncIterator[HttpApi]:
     """The API server of a kubeconfig, for as long as the block lasts. InvalidInputError when there is none."""
-    from kubernetes.aio.config import ConfigException  # slow to import, and of no use to other backends
-
     try:
         api = await HttpApi.from_kubeconfig(kubeconfig, context)
-    except ConfigException as error:
+    except NoServerError as error:
         remedy = "create it with kind-config.yaml" if context else "set KUBECONFIG, or choose another backend"
-        raise InvalidInputError("kubeconfig", context or "", " ".join(str(error).split()), remedy) from error
+        raise InvalidInputError("kubeconfig", context or "", str(error), remedy) from error
     try:
         yield api
     finally:

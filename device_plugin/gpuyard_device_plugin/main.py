@@ -18,9 +18,9 @@ from gpuyard_device_plugin.ports import Ports
 from gpuyard_device_plugin.server import SocketPathError
 from gpuyard_device_plugin.service import DevicePlugin
 from gpuyard_device_plugin.shell import PluginShell
-from gpuyard_kube import logs
+from gpuyard_kube import arguments, logs
 from gpuyard_kube.api import Observer
-from gpuyard_kube.http import HttpApi
+from gpuyard_kube.http import HttpApi, NoServerError
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
 
@@ -32,29 +32,27 @@ KUBELET = Path("/var/lib/kubelet")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until SIGTERM or SIGINT. 2: something has to be corrected first, as the one line on stderr says."""
-    arguments = _parser().parse_args(argv)
-    logs.configure(arguments.log_format)
+    given = _parser().parse_args(argv)
+    logs.configure(given.log_format)
     try:
-        asyncio.run(run(arguments))
+        asyncio.run(run(given))
     except (SetupError, SocketPathError) as error:
         print(f"gpuyard-device-plugin: {error}", file=sys.stderr)  # noqa: T201
         return 2
     return 0
 
 
-async def run(arguments: argparse.Namespace) -> None:
+async def run(given: argparse.Namespace) -> None:
     """Serve one node. SetupError or SocketPathError when that cannot be."""
-    api = await _api(arguments)
+    api = await _api(given)
     runtime = AsyncioRuntime()
     try:
-        node = await _node(api, arguments.node_name)
-        _refuse_beside_real(node, arguments.device_plugin_dir)
-        spec = assembly.plugin_spec(node, arguments.yard, arguments.yard_node, arguments.config)
-        pod_resources = KubeletPodResources(arguments.pod_resources_socket)
+        node = await _node(api, given.node_name)
+        _refuse_beside_real(node, given.device_plugin_dir)
+        spec = assembly.plugin_spec(node, given.yard, given.yard_node, given.config)
+        pod_resources = KubeletPodResources(given.pod_resources_socket)
         plugin = DevicePlugin(spec, Ports(api, runtime, pod_resources, _narrate))
-        await _serve(
-            plugin, api, PluginShell(plugin, arguments.device_plugin_dir, ready_file=arguments.ready_file)
-        )
+        await _serve(plugin, api, PluginShell(plugin, given.device_plugin_dir, ready_file=given.ready_file))
     finally:
         await runtime.close()
         await api.close()
@@ -104,16 +102,11 @@ async def _serve(plugin: DevicePlugin, api: HttpApi, shell: PluginShell) -> None
             raise outcome
 
 
-async def _api(arguments: argparse.Namespace) -> HttpApi:
-    if arguments.api:
-        return HttpApi.at(arguments.api)
-    from kubernetes.aio.config import ConfigException  # slow to import, and not needed with --api
-
+async def _api(given: argparse.Namespace) -> HttpApi:
     try:
-        return await HttpApi.from_kubeconfig(arguments.kubeconfig)
-    except ConfigException as error:
-        problem = " ".join(str(error).split()).rstrip(".")
-        raise SetupError(f"no API server: {problem}; name one with --kubeconfig or --api") from error
+        return HttpApi(await arguments.server(given.api, given.kubeconfig))
+    except NoServerError as error:
+        raise SetupError(str(error)) from error
 
 
 async def _node(api: HttpApi, name: str) -> JSON:
@@ -170,9 +163,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="exists while the kubelet watches every resource: for a readiness probe",
     )
-    server = parser.add_mutually_exclusive_group()
-    server.add_argument("--kubeconfig", help="default: the usual kubeconfig, else the pod's service account")
-    server.add_argument("--api", metavar="URL", help="an API server over plain HTTP without authentication")
+    arguments.add_server(parser)
     parser.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")
     return parser
 

@@ -10,8 +10,6 @@ import signal
 import socket
 import sys
 
-import yaml
-
 from gpuyard import reservations, scoring, vocabulary
 from gpuyard.narration import Beat
 from gpuyard_extender.app import create_app
@@ -21,8 +19,8 @@ from gpuyard_extender.leadership import RESOURCES, FencedApi, Leadership
 from gpuyard_extender.server import Server
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
-from gpuyard_kube import logs
-from gpuyard_kube.http import HttpApi
+from gpuyard_kube import arguments, logs
+from gpuyard_kube.http import HttpApi, NoServerError
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
 
@@ -38,61 +36,57 @@ PATHS = {
 
 def main() -> None:
     """Run until SIGTERM or SIGINT; Binds in flight are answered first."""
-    arguments = _parser().parse_args()
-    logs.configure(arguments.log_format)
+    given = _parser().parse_args()
+    if given.stand_by and not given.advertise:
+        _parser().error("--stand-by waits for a Lease, which needs an address: add --advertise IP")
+    logs.configure(given.log_format)
     for number in (signal.SIGTERM, signal.SIGINT):
         # uvicorn catches the signal, drains, and then raises it anew: here it ends the process without a fuss.
         signal.signal(number, lambda *_: sys.exit(0))
     # Python's own thresholds search tens of thousands of objects, which all stay, again and again while they are
     # read: more than half of the time until the first answer, and later pauses of half a second.
     gc.set_threshold(100_000, 50, 100)
-    asyncio.run(serve(arguments))
+    asyncio.run(serve(given))
 
 
-async def serve(arguments: argparse.Namespace) -> None:
+async def serve(given: argparse.Namespace) -> None:
     """Run the extender until the server is told to stop."""
     runtime = AsyncioRuntime()
-    api = await _connect(arguments)
+    api = await _connect(given)
     try:
-        server = _one_of_several if arguments.advertise else _alone
-        await server(arguments, api, runtime).serve()
+        server = _one_of_several if given.advertise else _alone
+        await server(given, api, runtime).serve()
     finally:
         await runtime.close()
         await api.close()
 
 
-def _alone(arguments: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
-    extender = Extender(api, runtime, Settings(arguments.policy), _narrate)
+def _alone(given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
+    extender = Extender(api, runtime, Settings(given.policy), _narrate)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
-    return Server(create_app(extender), arguments.host, arguments.port)
+    return Server(create_app(extender), given.host, given.port)
 
 
-def _one_of_several(arguments: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
+def _one_of_several(given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
     """All know the cluster, so that each can take over at once; the one that leads answers and writes."""
-    address = Address(str(arguments.advertise), arguments.port)
+    address = Address(str(given.advertise), given.port)
     name = f"{socket.gethostname()}_{os.getpid()}"
-    leadership = Leadership(api, runtime, name, address, takes_over=not arguments.stand_by)
+    leadership = Leadership(api, runtime, name, address, takes_over=not given.stand_by)
     fenced = FencedApi(api, lambda: leadership.leading)
-    extender = Extender(fenced, runtime, Settings(arguments.policy), _narrate)
+    extender = Extender(fenced, runtime, Settings(given.policy), _narrate)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
     runtime.spawn(Informer(api, leadership, RESOURCES).run(), "leadership informer")
     runtime.spawn(leadership.run(), "leadership")
     door = Doorkeeper(create_app(extender), leadership)
-    return Server(door, arguments.host, arguments.port, leadership.hand_back)
+    return Server(door, given.host, given.port, leadership.hand_back)
 
 
-async def _connect(arguments: argparse.Namespace) -> HttpApi:
+async def _connect(given: argparse.Namespace) -> HttpApi:
     """The API server that is asked for; ends the process with a clear line when it cannot be known."""
-    if arguments.api:
-        return HttpApi.at(arguments.api)
-    # Imported here: it takes 0.2 s, which `--api URL` does not need.
-    from kubernetes.aio.config import ConfigException
-
     try:
-        return await HttpApi.from_kubeconfig(arguments.kubeconfig)
-    except (ConfigException, yaml.YAMLError, OSError) as error:
-        problem = " ".join(str(error).split())
-        _parser().error(f"no API server: {problem}; give --kubeconfig FILE or --api URL")
+        return HttpApi(await arguments.server(given.api, given.kubeconfig))
+    except NoServerError as error:
+        _parser().error(str(error))
 
 
 def _narrate(beat: Beat) -> None:
@@ -104,11 +98,11 @@ def _parser() -> argparse.ArgumentParser:
         prog="gpuyard-extender",
         description="Scheduler extender for GPUs: filter, prioritize, bind, gang plans, explain.",
     )
-    server = parser.add_mutually_exclusive_group()
-    server.add_argument("--kubeconfig", help="default: the usual kubeconfig, else the pod's service account")
-    server.add_argument("--api", metavar="URL", help="an API server over plain HTTP without authentication")
+    arguments.add_server(parser)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=8081, help="0: any free port (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=arguments.port, default=8081, help="0: any free port (default: %(default)s)"
+    )
     parser.add_argument(
         "--advertise",
         metavar="IP",

@@ -19,8 +19,9 @@ import kopf
 
 from gpuyard import vocabulary
 from gpuyard.narration import Beat, Narrator
+from gpuyard_kube import arguments
 from gpuyard_kube.election import Candidate, keep, lead, leads, release
-from gpuyard_kube.http import HttpApi, Server, server_of
+from gpuyard_kube.http import HttpApi, NoServerError
 from gpuyard_kube.runtime import AsyncioRuntime
 from gpuyard_operator import handlers
 from gpuyard_operator.planner import HttpPlanner
@@ -48,7 +49,7 @@ async def run(settings: Settings, stop: threading.Event, ready: threading.Event,
 
     Needs an event loop of its own: kopf cancels every task of the loop when it ends.
     """
-    server = Server(settings.api.rstrip("/")) if settings.api else await server_of(settings.kubeconfig)
+    server = await arguments.server(settings.api, settings.kubeconfig)
     api, planner, runtime = HttpApi(server), HttpPlanner(settings.extender), AsyncioRuntime()
     operator = Operator(api, runtime, planner, narrate)
 
@@ -90,7 +91,7 @@ async def _resync(operator: Operator, runtime: AsyncioRuntime, ready: threading.
 async def lead_and_run(settings: Settings, candidate: Candidate) -> bool:
     """Wait for the Lease, then operate until told to stop (True) or the Lease is lost (False): never two at once."""
     stop, lost, runtime = threading.Event(), threading.Event(), AsyncioRuntime()
-    api = HttpApi.at(settings.api) if settings.api else await HttpApi.from_kubeconfig(settings.kubeconfig)
+    api = HttpApi(await arguments.server(settings.api, settings.kubeconfig))
     try:
         lease = await lead(api, runtime, candidate)
         log.info("leading as %s", candidate.identity)
@@ -110,24 +111,20 @@ async def lead_and_run(settings: Settings, candidate: Candidate) -> bool:
         await api.close()
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """The command `gpuyard-operator`.
 
     Exit code 1 when the Lease was lost: whoever started it starts it again. 2 when no API server is named.
     """
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(argv)
     kopf.configure(log_format=kopf.LogFormat.JSON if options.log_format == "json" else kopf.LogFormat.FULL)
     logging.getLogger("kopf.objects").setLevel(logging.WARNING)
     settings = Settings(options.extender, options.api, options.kubeconfig)
     candidate = Candidate(options.namespace, vocabulary.OPERATOR, f"{socket.gethostname()}_{os.getpid()}")
-    # Imported here: it takes 0.2 s, which `--api URL` does not need.
-    from kubernetes.aio.config import ConfigException
-
     try:
         return asyncio.run(_until_signalled(lead_and_run(settings, candidate)))
-    except ConfigException as error:
-        problem = " ".join(str(error).split()).rstrip(".")
-        _parser().error(f"no API server: {problem}; give --kubeconfig FILE or --api URL")
+    except NoServerError as error:
+        _parser().error(str(error))
 
 
 async def _until_signalled(work: Coroutine[Any, Any, bool]) -> int:
@@ -155,12 +152,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gpuyard-operator", description="Starts the pods of a PodGroup together or not at all."
     )
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--api", metavar="URL", help="API server without authentication")
-    where.add_argument(
-        "--kubeconfig", metavar="FILE", help="kubeconfig (default: the usual ones, then in-cluster)"
+    arguments.add_server(parser)
+    parser.add_argument(
+        "--extender", metavar="URL", type=arguments.url, required=True, help="the scheduler extender"
     )
-    parser.add_argument("--extender", metavar="URL", required=True, help="the scheduler extender")
     parser.add_argument(
         "--namespace", default=vocabulary.NAMESPACE, help="where the Lease is (default: %(default)s)"
     )

@@ -8,11 +8,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 import yaml
-from kubernetes.aio.config import ConfigException
 
 from gpuyard.writes import PatchType, Write
 from gpuyard_cluster.listening import listen
-from gpuyard_kube.http import HttpApi, server_of
+from gpuyard_kube.http import HttpApi, NoServerError, server_of
 from tests.kube.serving import CONFIGS, Served, config, create, served
 
 
@@ -155,14 +154,14 @@ def test_the_server_of_a_kubeconfig_is_known_without_its_secrets(tmp_path: Path)
 def test_a_kubeconfig_that_cannot_be_read_is_refused(tmp_path: Path, text: str | None, problem: str) -> None:
     if text is not None:
         (tmp_path / "config").write_text(text)
-    with pytest.raises(ConfigException, match=problem):
+    with pytest.raises(NoServerError, match=problem):
         asyncio.run(server_of(str(tmp_path / "config")))
 
 
 def test_a_kubeconfig_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigException):
+    with pytest.raises(NoServerError):
         asyncio.run(server_of(str(tmp_path / "absent")))
-    with pytest.raises(ConfigException):
+    with pytest.raises(NoServerError):
         asyncio.run(server_of(kubeconfig(tmp_path, "http://127.0.0.1:1"), "elsewhere"))
 
 
