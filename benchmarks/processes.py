@@ -1,13 +1,16 @@
 """The processes that are measured, and what Linux says about them."""
 
 import contextlib
-import socket
+import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,41 +31,45 @@ class Process:
         return int(status["VmRSS"].split()[0]) // 1024, int(status["VmHWM"].split()[0]) // 1024
 
 
+_URL = re.compile(r"running on (http://\S+)")
+
+
 @contextlib.contextmanager
-def _started(*command: str) -> Iterator[subprocess.Popen[str]]:
-    """Its log, which the extender writes as it always does, is thrown away."""
-    process = subprocess.Popen(
-        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+def _started(*command: str) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
+    """A process and its log, which is written as always."""
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, stderr=log, text=True)
+        try:
+            yield process, log
+        finally:
+            process.kill()
+            process.wait()
 
 
 @contextlib.contextmanager
 def api_server(nodes: int, bound: int, port: int) -> Iterator[str]:
     """The URL of an API server with a made-up cluster."""
-    with _started("-m", "benchmarks.api_server", str(nodes), str(bound), str(port)) as process:
+    with _started("-m", "benchmarks.api_server", str(nodes), str(bound), str(port)) as (process, log):
         assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+        said = process.stdout.readline()
+        if not said:
+            raise RuntimeError(f"the API server did not start:\n{_content(log)}")
+        yield f"http://127.0.0.1:{int(said)}"
 
 
 @contextlib.contextmanager
 def extender(api: str, policy: str) -> Iterator[tuple[str, int]]:
     """GPUYard's extender as its command runs it: the URL and the process id."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
-    arguments = ("--api", api, "--port", str(port), "--policy", policy)
-    with _started("-c", "from gpuyard_extender.main import main; main()", *arguments) as process:
-        url = f"http://127.0.0.1:{port}"
-        while not _listens(port):
+    run = "from gpuyard_extender.main import main; main()"
+    with _started("-c", run, "--api", api, "--port", "0", "--policy", policy) as (process, log):
+        # Its log names the port. To choose one and try until it listens can end in a connection with itself.
+        while (found := _URL.search(_content(log))) is None:
+            if process.poll() is not None:
+                raise RuntimeError(f"the extender did not start:\n{_content(log)}")
             time.sleep(0.01)
-        yield url, process.pid
+        yield found[1], process.pid
 
 
-def _listens(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-        return True
-    return False
+def _content(log: IO[str]) -> str:
+    """What was written so far; read by position, because the writer shares the file's own."""
+    return os.pread(log.fileno(), 1 << 16, 0).decode(errors="replace")
