@@ -7,9 +7,9 @@ Stands for the GetPreferredAllocation policies of NVIDIA's plugin. Rules, by kin
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Container, Sequence
+from heapq import heapify, heappop, heappush
 from itertools import combinations
-from typing import Any
 
 from gpuyard import mig, topology
 from gpuyard.inventory import Device, Inventory
@@ -23,15 +23,12 @@ def choose(
     `owned` are the devices that have owners already, of every resource.
     """
     if any(device.replica is not None for device in free):
-        chosen = _one_by_one(free, must, count, lambda taken: _share_key(free, taken))
+        chosen = _shares(free, must, count)
     elif any(device.size for device in free):
         chosen = _instances(inventory, free, must, owned, count)
     else:
         chosen = _whole(inventory, free, must, count)
     return tuple(sorted(chosen, key=lambda device: (device.gpu, device.start, device.replica or 0)))
-
-
-_Key = Callable[[Device], Any]
 
 
 def _whole(
@@ -43,23 +40,30 @@ def _whole(
     return [device for device in free if device.gpu in taken]
 
 
-def _one_by_one(
-    free: Sequence[Device], must: Sequence[Device], count: int, key: Callable[[Sequence[Device]], _Key]
-) -> Sequence[Device]:
-    """Take the device with the lowest key again and again; none that overlaps one that is taken."""
+def _shares(free: Sequence[Device], must: Sequence[Device], count: int) -> Sequence[Device]:
+    """One share after the other, from the GPU of which the fewest were taken, then the one with the fewest free."""
+    offered = Counter(device.gpu for device in free)
+    mine = Counter(device.gpu for device in must)
+    queues = queues_of(free, {device.id for device in must})
+    # A heap: a pod may ask for thousands of shares, and whoever waits for the answer waits for all pods.
+    order = [(mine[gpu], offered[gpu], gpu) for gpu in queues]
+    heapify(order)
     taken = list(must)
-    while len(taken) < count:
-        left = [device for device in free if not any(device.overlaps(other) for other in taken)]
-        if not left:
-            break
-        taken.append(min(left, key=key(taken)))
+    while order and len(taken) < count:
+        held, shares, gpu = heappop(order)
+        taken.append(queues[gpu].pop())
+        if queues[gpu]:
+            heappush(order, (held + 1, shares, gpu))
     return taken
 
 
-def _share_key(free: Sequence[Device], taken: Sequence[Device]) -> _Key:
-    shares = Counter(device.gpu for device in free)
-    mine = Counter(device.gpu for device in taken)
-    return lambda device: (mine[device.gpu], shares[device.gpu], device.gpu, device.replica or 0)
+def queues_of(shares: Sequence[Device], without: Container[str]) -> dict[int, list[Device]]:
+    """GPU index -> its shares other than those ids, the lowest replica last, where `pop` takes it."""
+    queues: dict[int, list[Device]] = {}
+    for device in sorted(shares, key=lambda share: -(share.replica or 0)):
+        if device.id not in without:
+            queues.setdefault(device.gpu, []).append(device)
+    return queues
 
 
 def _instances(

@@ -8,8 +8,9 @@ Stands for the allocation policies of NVIDIA's plugin (best-effort, distributed)
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
-from gpuyard.choice import choose
+from gpuyard.choice import choose, queues_of
 from gpuyard.inventory import Device
 from gpuyard_device_plugin.devices import DeviceTable, Occupied
 
@@ -64,12 +65,13 @@ def _distributed(
     held = {gpu.index: occupied.shares(gpu.index, table) for gpu in table.inventory.gpus}
     for device in fixed:
         held[device.gpu] += 1
+    queues = queues_of(free, ())
+    order = [(held[gpu], gpu) for gpu in queues]
+    heapify(order)
     chosen: list[Device] = []
-    rest = list(free)
-    for _ in range(count):
-        # `free` is in the order of the table, so ties go to the lowest index and the lowest share.
-        device = min(rest, key=lambda found: held[found.gpu])
-        held[device.gpu] += 1
-        rest.remove(device)
-        chosen.append(device)
+    while order and len(chosen) < count:
+        shares, gpu = heappop(order)
+        chosen.append(queues[gpu].pop())
+        if queues[gpu]:
+            heappush(order, (shares + 1, gpu))
     return chosen

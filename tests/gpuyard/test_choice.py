@@ -1,6 +1,6 @@
 from gpuyard.choice import choose
 from gpuyard.cluster import Node, Placement
-from gpuyard.inventory import Device, MigStrategy, Sharing, SharingMode
+from gpuyard.inventory import Device, Inventory, MigStrategy, Sharing, SharingMode
 from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, SHARED, gpus, node, split
 
 
@@ -63,3 +63,10 @@ def test_instances_that_stand_for_gpus_are_chosen_as_instances() -> None:
 def test_there_are_fewer_when_they_run_out() -> None:
     assert len(chosen(node(having=gpus(2)), GPU_RESOURCE, 3)) == 2
     assert len(chosen(shared(1, 2), SHARED, 3)) == 2
+
+
+def test_thousands_of_shares_are_dealt_out_evenly_and_each_once() -> None:
+    shared = Inventory(gpus(4), Sharing(SharingMode.TIME_SLICING, 2000, renamed=True))
+    chosen = choose(shared, shared.devices(), (), (), 6000)
+    assert len({device.id for device in chosen}) == 6000
+    assert [sum(device.gpu == index for device in chosen) for index in range(4)] == [1500] * 4
