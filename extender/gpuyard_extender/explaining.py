@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from gpuyard import explain, plans
 from gpuyard.gangs import GangRejection
+from gpuyard.reservations import Reservation, Seat
 from gpuyard.scoring import Policy
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
@@ -63,14 +64,13 @@ def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Explana
         return Explanation(pod, None)
     if isinstance(pod.request, Rejection):
         return Explanation(pod, pod.request.reason, detail=pod.request.detail)
-    cluster = ledger.cluster(now, {pod.uid})
-    if ledger.seat(pod.uid, now) is not None:
-        verdicts = [scheduling.judge(pod, name, ledger, now) for name in sorted(cluster.nodes)]
-        found = tuple(verdict for verdict in verdicts if isinstance(verdict, Rejection))
-    elif pod.group is not None:
+    seated = ledger.seat(pod.uid, now)
+    if seated is not None:
+        return _explain_seated(pod, *seated, ledger, now)
+    if pod.group is not None:
         return _explain_gang(pod, pod.group, ledger, policy, now)
-    else:
-        found = explain.explain(pod.fit, pod.request, cluster)
+    cluster = ledger.cluster(now, {pod.uid})
+    found = explain.explain(pod.fit, pod.request, cluster)
     return Explanation(pod, closest(found) if len(found) == len(cluster.nodes) else None, found)
 
 
@@ -78,6 +78,20 @@ def closest(rejections: Sequence[Rejection]) -> Reason:
     """The code of the node that comes closest to taking the pod; NodeNotReady where there is no node."""
     codes = {found.reason for found in rejections}
     return next((code for code in _CLOSEST if code in codes), Reason.NODE_NOT_READY)
+
+
+def _explain_seated(
+    pod: Pod, reservation: Reservation, seat: Seat, ledger: Ledger, now: float
+) -> Explanation:
+    """Only the node of its seat counts: the others refuse it for the seat's sake."""
+    names = sorted(ledger.cluster(now, {pod.uid}).nodes)
+    verdicts = [scheduling.judge(pod, name, ledger, now) for name in names]
+    found = tuple(verdict for verdict in verdicts if isinstance(verdict, Rejection))
+    own = next((verdict for verdict in found if verdict.node == seat.node), None)
+    if own is not None or seat.node not in names:
+        return Explanation(pod, own.reason if own else Reason.NODE_NOT_READY, found)
+    detail = f"has a seat on {seat.node}; waits until {reservation.needed} members can be bound together"
+    return Explanation(pod, Reason.GANG_WAITING, found, detail)
 
 
 def _explain_gang(pod: Pod, name: str, ledger: Ledger, policy: Policy, now: float) -> Explanation:

@@ -90,9 +90,20 @@ def test_a_member_with_a_seat_is_explained_node_by_node() -> None:
     seats = {"m0": ("node-1", [device("node-1", 0)])}
     seated = reservation("g", seats, expires=stage.clock.now() + 60, needed=1)
     stage.extender.observe("reservations", "ADDED", seated)
-    assert explained(stage, "m0")["code"] is None
+    waiting = explained(stage, "m0")
+    assert waiting["code"] == "GangWaiting"
+    assert waiting["detail"] == "has a seat on node-1; waits until 1 members can be bound together"
     thief = gpu_pod("thief", node="node-1", truth=[device("node-1", 0)], phase="Running")
     stage.create(thief)
     found = explained(stage, "m0")
     assert found["code"] == "InsufficientGPUs"
     assert [node["reason"] for node in found["nodes"]] == ["InsufficientGPUs", "ReservationMissing"]
+
+
+def test_a_member_whose_node_has_gone_is_told_so() -> None:
+    stage = Stage(gpu_node("node-2", 1))
+    stage.create(gpu_pod("m0", group="g"))
+    seats = {"m0": ("node-1", [device("node-1", 0)])}
+    seated = reservation("g", seats, expires=stage.clock.now() + 60, needed=1)
+    stage.extender.observe("reservations", "ADDED", seated)
+    assert explained(stage, "m0")["code"] == "NodeNotReady"
