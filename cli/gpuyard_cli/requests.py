@@ -8,6 +8,7 @@ from gpuyard.writes import JSON, Write
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.observation import Snapshot
+from gpuyard_cluster.controllers.discovered import base_of
 from gpuyard_kube.api import Api
 
 _GROUPS = "/apis/" + vocabulary.POD_GROUP_API
@@ -26,7 +27,7 @@ async def create(api: Api, obj: JSON) -> None:
     Strictly, as kubectl does: a field that the server does not know is a slip of the pen.
     """
     kind, name = obj["kind"], obj["metadata"]["name"]
-    base = _base(obj["apiVersion"])
+    base = base_of(obj["apiVersion"])
     found = await api.read(base)
     entry = next(
         (e for e in found.body.get("resources", ()) if e["kind"] == kind and "/" not in e["name"]), None
@@ -86,7 +87,3 @@ async def _items(api: Api, path: str) -> tuple[JSON, ...]:
     if not reply.ok:
         raise InvalidInputError("cluster", path, reply.reason, "is this a cluster with GPUYard's CRDs?")
     return tuple(reply.body["items"])
-
-
-def _base(api_version: str) -> str:
-    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"

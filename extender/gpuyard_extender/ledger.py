@@ -9,7 +9,7 @@ its seat.
 import heapq
 from collections.abc import Callable, Collection, Iterable
 
-from gpuyard import reservations
+from gpuyard import reservations, vocabulary
 from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON
@@ -22,8 +22,13 @@ from gpuyard_extender.nodes import NodeFacts
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.seats import Seats
 
-RESOURCES = ("pods", "nodes", reservations.PLURAL, "podgroups")
-"""What the ledger is fed with."""
+PATHS = {
+    "pods": "/api/v1/pods",
+    "nodes": "/api/v1/nodes",
+    reservations.PLURAL: f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{reservations.PLURAL}",
+    "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
+}
+"""The resources that the ledger is fed with, and where to list them."""
 
 
 class Ledger:

@@ -10,12 +10,13 @@ import signal
 import socket
 import sys
 
-from gpuyard import reservations, scoring, vocabulary
+from gpuyard import scoring
 from gpuyard.narration import Beat
 from gpuyard_extender.app import create_app
 from gpuyard_extender.doorkeeper import Doorkeeper
 from gpuyard_extender.endpoints import Address
 from gpuyard_extender.leadership import RESOURCES, FencedApi, Leadership
+from gpuyard_extender.ledger import PATHS
 from gpuyard_extender.server import Server
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
@@ -25,13 +26,6 @@ from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
 
 log = logging.getLogger("gpuyard.extender")
-
-PATHS = {
-    "pods": "/api/v1/pods",
-    "nodes": "/api/v1/nodes",
-    reservations.PLURAL: f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{reservations.PLURAL}",
-    "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
-}
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from gpuyard.writes import JSON
 from gpuyard_extender import explaining, planning, scheduling, wire
 from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
-from gpuyard_extender.ledger import RESOURCES, Ledger
+from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.waking import Waker
 from gpuyard_kube.api import Api
@@ -28,14 +28,14 @@ NOT_SYNCED = "the extender has not seen the whole cluster yet; ask again"
 
 
 class Extender:
-    """Answers the verbs of the extender protocol, plans gangs and explains. An Observer of `ledger.RESOURCES`."""
+    """Answers the verbs of the extender protocol, plans gangs and explains. An Observer of `ledger.PATHS`."""
 
     def __init__(self, api: Api, runtime: Runtime, settings: Settings, narrate: Narrator = silent) -> None:
         self.ledger = Ledger(self._tell)
         self._runtime = runtime
         self._policy = scoring.POLICIES[settings.policy]
         self._narrate = narrate
-        self._unlisted = set(RESOURCES)
+        self._unlisted = set(PATHS)
         self._binder = Binder(self.ledger, api, runtime, self._tell)
         self._waker = Waker(self.ledger, api, runtime, self._tell)
 

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from gpuyard import annotations, reservations, vocabulary
 from gpuyard.plans import Planned, PlanRequest
 from gpuyard.writes import JSON
-from gpuyard_extender.ledger import RESOURCES, Ledger
+from gpuyard_extender.ledger import PATHS, Ledger
 from tests.extender.builders import Stage, gpu_node, gpu_pod, metadata
 
 NODES = ("node-1", "node-2")
@@ -175,7 +175,7 @@ class Conservation(RuleBasedStateMachine):
 
     # --- how the extender comes to know it
 
-    @rule(count=st.integers(1, 5), resource=st.sampled_from(RESOURCES))
+    @rule(count=st.integers(1, 5), resource=st.sampled_from(sorted(PATHS)))
     def deliver(self, count: int, resource: str) -> None:
         """The next events of one resource; resources overtake each other."""
         for found in [found for found in self.undelivered if found[0] == resource][:count]:

@@ -13,6 +13,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from gpuyard_extender import main
+from gpuyard_extender.ledger import PATHS
 from tests.extender.builders import gpu_node, gpu_pod
 
 COMMAND = (sys.executable, "-c", "from gpuyard_extender.main import main; main()")
@@ -67,7 +68,7 @@ async def drain() -> tuple[int, object, list[str]]:
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     process, url, log = await start(f"http://127.0.0.1:{runner.addresses[0][1]}")
-    for _ in main.PATHS:
+    for _ in PATHS:
         await server.watches.acquire()
     args = {"PodName": "a", "PodNamespace": "default", "PodUID": "uid-a", "Node": "node-1"}
     async with ClientSession() as session:

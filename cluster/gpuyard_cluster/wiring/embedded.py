@@ -27,6 +27,7 @@ from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.operator import OperatorThread
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_extender.app import create_app
+from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Observer
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer
@@ -98,7 +99,7 @@ class EmbeddedYard:
         extender = parts.extender(self._http, self.runtime, self._options)
         self._extender = await listen(create_app(extender), "extender")
         self._ends.push_async_callback(self._extender.close)
-        informer = Informer(self._http, extender, parts.EXTENDER_RESOURCES)
+        informer = Informer(self._http, extender, EXTENDER_RESOURCES)
         self.runtime.spawn(informer.run(), "extender informer")
 
     def _start_scheduler(self) -> None:

@@ -21,12 +21,6 @@ from gpuyard_extender.settings import Settings
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
-EXTENDER_RESOURCES = {
-    "pods": "/api/v1/pods",
-    "nodes": "/api/v1/nodes",
-    "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
-    "reservations": f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/reservations",
-}
 NODE_RESOURCES = {"pods": "/api/v1/pods", "nodes": "/api/v1/nodes"}
 NAMESPACE_RESOURCES = {"namespaces": "/api/v1/namespaces"}
 

@@ -19,8 +19,9 @@ from gpuyard_cluster.scopes import Scope
 from gpuyard_cluster.wiring import manifests, parts
 from gpuyard_cluster.wiring.direct import DirectExtender, DirectPodResources, connect
 from gpuyard_cluster.wiring.mortal import MortalApi, Part, Watcher
-from gpuyard_cluster.wiring.parts import EXTENDER_RESOURCES, NODE_RESOURCES, Options
+from gpuyard_cluster.wiring.parts import NODE_RESOURCES, Options
 from gpuyard_device_plugin.service import DevicePlugin, Ports
+from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator.memory import PATHS as OPERATOR_RESOURCES
