@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Examples and cases on a real cluster of its own: makes what is missing, deploys, tests, removes.   e2e.sh [PYTEST ARGUMENT...]
-# KEEP=1 keeps the cluster (and a Docker daemon started here) for the next run, which then starts in seconds.
+# CLUSTER names another cluster; KEEP=1 keeps it (and a Docker daemon started here) for the next run, which then starts in seconds.
 # Its kubeconfig is its own: yours is never touched. Where a run fails, dist/e2e-logs has what all parts said.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
-name=gpuyard-e2e
+name=${CLUSTER:-gpuyard-e2e}
 cd "$repository"
 mkdir -p "$cache"
 export KUBECONFIG=$cache/$name.kubeconfig GPUYARD_E2E_KUBECONFIG=$cache/$name.kubeconfig GPUYARD_E2E_CLUSTER=$name
