@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
-from gpuyard import vocabulary
 from gpuyard.writes import JSON
 from gpuyard_cli import requests, runner
 from gpuyard_cli.examples import Example
+from gpuyard_cli.extender_proxy import ExtenderProxy
 from gpuyard_cli.inputs import InvalidInputError, documents
 from gpuyard_cli.kind_faults import Refusals
 from gpuyard_cli.kind_roles import marked, offered
@@ -18,9 +18,6 @@ from gpuyard_cli.runner import Outcome
 from gpuyard_cli.scenario import RefusedBinding
 from gpuyard_kube.http import HttpApi, NoServerError
 
-_EXTENDERS: Final = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
-_PORT: Final = 8081
-
 
 class KindBackend:
     """`backends.Backend` over the API server of a real cluster, whose workers play the yard."""
@@ -28,7 +25,7 @@ class KindBackend:
     name = "kind"
 
     def __init__(self, yard: KindYard) -> None:
-        self._yard, self._refusals = yard, Refusals(yard)
+        self._yard, self._refusals, self._extender = yard, Refusals(yard), ExtenderProxy(yard.api)
 
     def now(self) -> float:
         return self._yard.runtime.now()
@@ -56,9 +53,10 @@ class KindBackend:
         names = {node["metadata"]["name"] for node in nodes}
         explained: dict[str, JSON] = {}
         for pod in requests.waiting(seen.pods, namespace):
-            if (found := await self._explain(namespace, pod)) is not None:
-                kept = [verdict for verdict in found["nodes"] if verdict["node"] in names]
-                explained[pod] = {**found, "nodes": kept}
+            reply = await self._extender.ask(f"/v1/pods/{namespace}/{pod}/explain")
+            if reply.ok:
+                kept = [verdict for verdict in reply.body["nodes"] if verdict["node"] in names]
+                explained[pod] = {**reply.body, "nodes": kept}
         return replace(seen, nodes=nodes, explained=explained)
 
     async def end(self) -> None:
@@ -69,18 +67,6 @@ class KindBackend:
         """Whether a node is one of the yard's, and there already."""
         cordoned = (node.get("spec") or {}).get("unschedulable")
         return node["metadata"]["name"] in self._yard.workers.values() and not cordoned
-
-    async def _explain(self, namespace: str, pod: str) -> JSON | None:
-        """From any extender of the cluster: each knows all of it."""
-        extenders = (await self._yard.get(_EXTENDERS, labelSelector=_label(vocabulary.EXTENDER)))["items"]
-        for extender in extenders:
-            path = (
-                f"{_EXTENDERS}/{extender['metadata']['name']}:{_PORT}/proxy/v1/pods/{namespace}/{pod}/explain"
-            )
-            reply = await self._yard.api.read(path)
-            if reply.ok:
-                return reply.body
-        return None
 
 
 @asynccontextmanager
@@ -137,7 +123,3 @@ def _without_empty(node: JSON) -> JSON:
     allocatable: dict[str, Any] = node["status"]["allocatable"]
     kept = {name: count for name, count in allocatable.items() if "/" not in name or name in offered(node)}
     return {**node, "status": {**node["status"], "allocatable": kept}}
-
-
-def _label(name: str) -> str:
-    return f"app.kubernetes.io/name={name}"

@@ -4,10 +4,11 @@ Stands for client-go's REST client. The `kubernetes` package reads kubeconfigs a
 raw, because typed models would be decoded and encoded for nothing.
 """
 
+import copy
 import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,12 +30,15 @@ class Server:
     url: str
     tls: ssl.SSLContext | None = None
     configuration: Any = field(default=None, repr=False)
+    extra: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Headers beside these proofs, such as what is meant for whoever stands behind the server's proxy."""
 
     async def headers(self) -> dict[str, str]:
         if self.configuration is None:
-            return {}
+            return dict(self.extra)
         settings = await self.configuration.auth_settings()
-        return {found["key"]: found["value"] for found in settings.values() if found["in"] == "header"}
+        proofs = {found["key"]: found["value"] for found in settings.values() if found["in"] == "header"}
+        return {**self.extra, **proofs}
 
 
 class NoServerError(Exception):
@@ -98,6 +102,12 @@ class HttpApi:
     async def from_kubeconfig(cls, path: str | None = None, context: str | None = None) -> "HttpApi":
         """See `server_of`."""
         return cls(await server_of(path, context))
+
+    def bearing(self, headers: Mapping[str, str]) -> "HttpApi":
+        """The same server over the same connections, with more headers in each request; not to be closed."""
+        other = copy.copy(self)
+        other._server = replace(self._server, extra=headers)
+        return other
 
     async def close(self) -> None:
         await self._session.close()

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from gpuyard import vocabulary
-from tests.e2e.kind.cluster import PARTS, Cluster, empty, faults, held, until
+from gpuyard_cli.extender_proxy import ExtenderProxy
+from tests.e2e.kind.cluster import Cluster, empty, faults, held, until
 
 Story = Callable[[Cluster], Awaitable[None]]
 
@@ -19,13 +20,8 @@ def play(kubeconfig: str, namespace: str, story: Story) -> None:
 
 async def explained(cluster: Cluster, name: str) -> str:
     """The reason code of a pod that waits; empty when there is none yet."""
-    found = await cluster.api.read(PARTS, labelSelector=f"app.kubernetes.io/name={vocabulary.EXTENDER}")
-    for extender in found.body["items"]:
-        proxy = f"{PARTS}/{extender['metadata']['name']}:8081/proxy"
-        reply = await cluster.api.read(f"{proxy}/v1/pods/{cluster.namespace}/{name}/explain")
-        if reply.ok:
-            return str(reply.body.get("code") or "")
-    return ""
+    reply = await ExtenderProxy(cluster.api).ask(f"/v1/pods/{cluster.namespace}/{name}/explain")
+    return str(reply.body.get("code") or "")
 
 
 def test_of_30_pods_on_24_gpus_24_run_and_6_say_why(kubeconfig: str) -> None:
