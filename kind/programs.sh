@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds every program of a kind cluster from Go modules, where no release can be downloaded.   programs.sh
 # About 7 minutes on 2 cores; nothing is done when the cache has these versions already.
-set -euo pipefail
+set -Eeuo pipefail
 source "$(dirname "$0")/environment.sh"
 stamp=$programs/versions
 [[ -s $stamp && $(<"$stamp") == "$versions" ]] && exit 0
@@ -9,6 +9,9 @@ stamp=$programs/versions
 need go gcc pkg-config jq
 pkg-config --exists libseccomp || die "libseccomp-dev is needed: runc without seccomp can start no pod"
 say "building Kubernetes $KUBERNETES and its tools into $programs: some minutes"
+# Go tells each module that it fetches: of interest only where a build fails.
+mkdir -p "$cache"; exec 3>&2 2>"$cache/programs.log"
+trap 'tail -n 20 "$cache/programs.log" >&3' ERR
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 rm -rf "$programs"; mkdir -p "$programs/cni"
 export CGO_ENABLED=0 GOFLAGS=-trimpath
