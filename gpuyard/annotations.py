@@ -25,8 +25,11 @@ def write_allocation(allocation: Allocation) -> str:
 
 def read_allocation(text: str | None) -> Allocation | None:
     """The allocation in an annotation; None when there is none or it is malformed."""
-    document = _document(text)
-    containers = document.get("containers")
+    return allocation_of(_document(text).get("containers"))
+
+
+def allocation_of(containers: Any) -> Allocation | None:
+    """The allocation in a decoded document; None when it is none."""
     if not isinstance(containers, dict):
         return None
     found = {name: _held(held) for name, held in containers.items()}

@@ -27,6 +27,11 @@ class Admissions:
         self._hand: Hand | None = None
         self._last: str | None = None
 
+    @property
+    def state(self) -> PodDevices:
+        """Who holds what, as of now."""
+        return self._state
+
     def replace(self, pods: Iterable[JSON]) -> None:
         """All pods as of now; those of other nodes are left out."""
         found = (node_pods.read(pod) for pod in pods if self._is_here(pod))

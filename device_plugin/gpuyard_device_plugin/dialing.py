@@ -4,6 +4,7 @@ Stands for the client half of k8s.io/kubelet/pkg/apis. Each call dials anew: a c
 wait with growing pauses before it looks for the next one.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +20,8 @@ from gpuyard_device_plugin.ports import PodResourcesError
 
 API_VERSION: Final = "v1beta1"
 CALL_SECONDS: Final = 5.0
+GET_SECONDS: Final = 0.02
+"""Between two Gets. The kubelet refuses more than 100 calls a second, and an admission's List must not be refused."""
 
 _OPTIONS: Final = (
     # By default the authority is the socket's path, which some servers refuse (grpc/grpc#38142).
@@ -49,6 +52,7 @@ class KubeletPodResources:
 
     def __init__(self, socket: Path) -> None:
         self._socket = socket
+        self._turn = asyncio.Lock()
 
     async def list(self) -> podresources.ListPodResourcesResponse:
         try:
@@ -59,6 +63,21 @@ class KubeletPodResources:
             raise PodResourcesError(_words(self._socket, error)) from error
         assert isinstance(found, podresources.ListPodResourcesResponse)
         return found
+
+    async def get(self, namespace: str, name: str) -> podresources.PodResources | None:
+        request = podresources.GetPodResourcesRequest(pod_name=name, pod_namespace=namespace)
+        async with self._turn:
+            await asyncio.sleep(GET_SECONDS)
+            try:
+                async with _channel(self._socket) as channel:
+                    stub: Any = podresources_grpc.PodResourcesListerStub(channel)
+                    found = await stub.Get(request, timeout=CALL_SECONDS)
+            except grpc.aio.AioRpcError as error:
+                if error.code() is grpc.StatusCode.UNKNOWN:  # a Go error without a code: there is no such pod
+                    return None
+                raise PodResourcesError(_words(self._socket, error)) from error
+        assert isinstance(found, podresources.GetPodResourcesResponse)
+        return found.pod_resources
 
 
 @asynccontextmanager

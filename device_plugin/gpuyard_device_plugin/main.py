@@ -14,6 +14,7 @@ from gpuyard.writes import JSON
 from gpuyard_device_plugin import assembly, host
 from gpuyard_device_plugin.assembly import SetupError
 from gpuyard_device_plugin.dialing import KubeletPodResources
+from gpuyard_device_plugin.pages import pages
 from gpuyard_device_plugin.ports import Ports
 from gpuyard_device_plugin.server import SocketPathError
 from gpuyard_device_plugin.service import DevicePlugin
@@ -23,6 +24,7 @@ from gpuyard_kube.api import Observer
 from gpuyard_kube.http import HttpApi, NoServerError
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
+from gpuyard_kube.serving import AddressError, PageServer
 
 log = logging.getLogger("gpuyard.device_plugin")
 
@@ -36,14 +38,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     logs.configure(given.log_format)
     try:
         asyncio.run(run(given))
-    except (SetupError, SocketPathError) as error:
+    except (SetupError, SocketPathError, AddressError) as error:
         print(f"gpuyard-device-plugin: {error}", file=sys.stderr)  # noqa: T201
         return 2
     return 0
 
 
 async def run(given: argparse.Namespace) -> None:
-    """Serve one node. SetupError or SocketPathError when that cannot be."""
+    """Serve one node. SetupError, SocketPathError or AddressError when that cannot be."""
     api = await _api(given)
     runtime = AsyncioRuntime()
     try:
@@ -52,7 +54,11 @@ async def run(given: argparse.Namespace) -> None:
         spec = assembly.plugin_spec(node, given.yard, given.yard_node, given.config)
         pod_resources = KubeletPodResources(given.pod_resources_socket)
         plugin = DevicePlugin(spec, Ports(api, runtime, pod_resources, _narrate))
-        await _serve(plugin, api, PluginShell(plugin, given.device_plugin_dir, ready_file=given.ready_file))
+        async with PageServer(pages(plugin), given.host, given.port) as server:
+            log.info("asked at %s", server.url)
+            await _serve(
+                plugin, api, PluginShell(plugin, given.device_plugin_dir, ready_file=given.ready_file)
+            )
     finally:
         await runtime.close()
         await api.close()
@@ -162,6 +168,10 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help="exists while the kubelet watches every resource: for a readiness probe",
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to be asked at (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=arguments.port, default=8082, help="0: any free port (default: %(default)s)"
     )
     arguments.add_server(parser)
     parser.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")

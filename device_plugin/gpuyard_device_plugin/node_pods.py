@@ -4,12 +4,12 @@ Stands for what the kubelet's device manager knows of a pod, read from the API. 
 the plan is the annotation gpuyard.io/allocation, the truth is `allocatedResourcesStatus` of the app containers.
 """
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpuyard import annotations, vocabulary
+from gpuyard.accounts import truth
 from gpuyard.annotations import Allocation
-from gpuyard.requests import PodRequest, Want, is_device_resource, parse
+from gpuyard.requests import PodRequest, Want, parse
 from gpuyard.writes import JSON
 
 
@@ -62,23 +62,7 @@ def _read(pod: JSON) -> NodePod:
         name=str(metadata["name"]),
         wants=request.wants if isinstance(request, PodRequest) else (),
         plan=annotations.read_allocation(notes.get(vocabulary.ALLOCATION)) or {},
-        truth=_truth(status),
+        truth=truth(pod),
         admitted=bool(started) or phase == "Running",
         ended=phase in ("Succeeded", "Failed"),
     )
-
-
-def _truth(status: JSON) -> Allocation:
-    found = {
-        str(container["name"]): _held(container.get("allocatedResourcesStatus") or ())
-        for container in status.get("containerStatuses") or ()
-    }
-    return {container: held for container, held in found.items() if held}
-
-
-def _held(entries: Iterable[JSON]) -> Mapping[str, tuple[str, ...]]:
-    return {
-        entry["name"]: tuple(str(device["resourceID"]) for device in entry.get("resources") or ())
-        for entry in entries
-        if is_device_resource(entry["name"]) and entry.get("resources")
-    }

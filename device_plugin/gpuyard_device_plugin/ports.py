@@ -35,6 +35,9 @@ class PodResources(Protocol):
     async def list(self) -> podresources.ListPodResourcesResponse:
         """All active pods of the node with the devices of their containers, or PodResourcesError."""
 
+    async def get(self, namespace: str, name: str) -> podresources.PodResources | None:
+        """One of them; None when the kubelet knows no such pod. PodResourcesError when it does not answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ports:

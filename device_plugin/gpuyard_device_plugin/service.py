@@ -9,9 +9,10 @@ import dataclasses
 from collections.abc import Iterable
 
 from gpuyard import vocabulary
+from gpuyard.accounts import NodeAccounts
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import node_inventory, wire
+from gpuyard_device_plugin import accounting, node_inventory, wire
 from gpuyard_device_plugin.admissions import Admissions
 from gpuyard_device_plugin.allocations import AllocationRefusedError
 from gpuyard_device_plugin.devices import DeviceTable
@@ -105,6 +106,10 @@ class DevicePlugin:
         environments = await self._admissions.allocate(resource, asked)
         responses = [wire.allocated(environment) for environment in environments]
         return kubelet.AllocateResponse(container_responses=responses)
+
+    async def accounts(self) -> NodeAccounts:
+        """Who holds what, as this plugin and the kubelet have it."""
+        return await accounting.accounts(self._admissions.state, self._ports.pod_resources)
 
     def _see_node(self, node: JSON | None) -> None:
         self._publication.seen = node

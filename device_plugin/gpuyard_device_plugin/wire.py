@@ -37,7 +37,18 @@ def allocated(environment: Mapping[str, str]) -> kubelet.ContainerAllocateRespon
 
 def listed(response: podresources.ListPodResourcesResponse) -> list[Listed]:
     """The pods that the kubelet lists, with the GPU devices of their containers."""
-    return [Listed(pod.namespace, pod.name, _held(pod)) for pod in response.pod_resources]
+    return [Listed(pod.namespace, pod.name, held(pod)) for pod in response.pod_resources]
+
+
+def held(pod: podresources.PodResources) -> dict[str, dict[str, tuple[str, ...]]]:
+    """container -> resource -> ids. The kubelet writes one entry for each id."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for container in pod.containers:
+        given = found.setdefault(container.name, {})
+        for entry in container.devices:
+            if is_device_resource(entry.resource_name):
+                given[entry.resource_name] = (*given.get(entry.resource_name, ()), *entry.device_ids)
+    return found
 
 
 def _device(device: Device, numa: int) -> kubelet.Device:
@@ -46,17 +57,3 @@ def _device(device: Device, numa: int) -> kubelet.Device:
         health=HEALTHY if device.healthy else UNHEALTHY,
         topology=kubelet.TopologyInfo(nodes=[kubelet.NUMANode(ID=numa)]),
     )
-
-
-def _held(pod: podresources.PodResources) -> dict[str, dict[str, tuple[str, ...]]]:
-    """container -> resource -> ids. The kubelet writes one entry for each id."""
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
-    for container in pod.containers:
-        held = found.setdefault(container.name, {})
-        for entry in container.devices:
-            if is_device_resource(entry.resource_name):
-                held[entry.resource_name] = (
-                    *held.get(entry.resource_name, ()),
-                    *entry.device_ids,
-                )
-    return found

@@ -11,9 +11,9 @@ import orjson
 from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 
-from gpuyard import plans
+from gpuyard import accounts, plans
 from gpuyard_extender import wire
-from gpuyard_extender.service import Extender
+from gpuyard_extender.service import NOT_SYNCED, Extender
 
 log = logging.getLogger("gpuyard.extender")
 
@@ -71,6 +71,12 @@ def _add_queries(app: FastAPI, extender: Extender) -> None:
         if found is None:
             return _json({"error": f"no pod {namespace}/{name} is known"}, 404)
         return _json(found)
+
+    @app.get(accounts.LEDGER_PATH)
+    async def ledger() -> Response:
+        if not extender.ready:
+            return _json({"error": NOT_SYNCED}, 503)
+        return _json(accounts.ledger_to_json(extender.accounts()))
 
 
 def _add_health(app: FastAPI, extender: Extender) -> None:

@@ -8,8 +8,8 @@ import itertools
 from collections.abc import Collection, Iterable, Sequence
 
 from gpuyard.cluster import Cluster, Node
-from gpuyard.fit import PodFit
-from gpuyard.requests import PodRequest
+from gpuyard.fit import Amounts, PodFit
+from gpuyard.requests import PodRequest, is_device_resource
 from gpuyard.scoring import Column
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Claim
@@ -92,6 +92,15 @@ class Holdings:
         """The node that the pod claims something on."""
         claim = self._claims.get(uid)
         return claim.node if claim else None
+
+    def booked(self, node: str) -> dict[str, Amounts]:
+        """How many of each GPU resource the pods that claim any (by UID) claim on a node."""
+        claims = self._on_node.get(node, {})
+        counts = {
+            uid: {resource: n for resource, n in claim.booked.items() if is_device_resource(resource)}
+            for uid, claim in claims.items()
+        }
+        return {uid: amounts for uid, amounts in counts.items() if amounts}
 
     def has_inventory(self, node: str) -> bool:
         """Whether the node is known with its devices, not only with counts."""

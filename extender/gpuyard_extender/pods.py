@@ -5,11 +5,10 @@ kubelet gave), its plan (what the extender wrote into the Binding), nothing. Sta
 container.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from gpuyard import annotations, requests, vocabulary
+from gpuyard.accounts import truth
 from gpuyard.annotations import Allocation
 from gpuyard.fit import PodFit
 from gpuyard.requests import PodRequest
@@ -69,7 +68,7 @@ def ids(allocation: Allocation) -> frozenset[str]:
 def _read(obj: JSON) -> Pod:
     metadata, status = obj["metadata"], obj.get("status") or {}
     marks, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
-    truth = {name: held for name, held in _truth(status) if held}
+    told = truth(obj)
     plan = annotations.read_allocation(marks.get(vocabulary.ALLOCATION)) or {}
     return Pod(
         uid=str(metadata["uid"]),
@@ -81,17 +80,6 @@ def _read(obj: JSON) -> Pod:
         group=labels.get(vocabulary.POD_GROUP) or None,
         fit=PodFit.of(obj),
         request=requests.parse(obj),
-        plan={name: held for name, held in plan.items() if name not in truth},
-        truth=truth,
+        plan={name: held for name, held in plan.items() if name not in told},
+        truth=told,
     )
-
-
-def _truth(status: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, tuple[str, ...]]]]:
-    """Per app container the ids of `allocatedResourcesStatus`; the kubelet reports none for init containers."""
-    for container in status.get("containerStatuses") or ():
-        held = {
-            str(found["name"]): tuple(str(one["resourceID"]) for one in found.get("resources") or ())
-            for found in container.get("allocatedResourcesStatus") or ()
-            if requests.is_device_resource(str(found["name"]))
-        }
-        yield str(container["name"]), {resource: given for resource, given in held.items() if given}

@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from gpuyard import scoring, vocabulary
+from gpuyard.accounts import LedgerAccount
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.writes import JSON
-from gpuyard_extender import explaining, planning, scheduling, wire
+from gpuyard_extender import accounting, explaining, planning, scheduling, wire
 from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
 from gpuyard_extender.ledger import PATHS, Ledger
@@ -114,6 +115,10 @@ class Extender:
         if pod is None:
             return None
         return explaining.explain_pod(pod, self.ledger, self._policy, self._runtime.now()).to_json()
+
+    def accounts(self) -> LedgerAccount:
+        """Who holds what, as the ledger has it."""
+        return accounting.account(self.ledger, self._runtime.now())
 
     def _look_again(self) -> None:
         self._binder.look_again()

@@ -33,13 +33,17 @@ class Page:
     status: int = 200
 
 
+class AddressError(Exception):
+    """It cannot listen there. The text is one line, for people."""
+
+
 Handler = Callable[[], Awaitable[Page]]
 
 
 class PageServer:
     """Serves pages by path on the running event loop, for as long as the `async with` block lasts.
 
-    OSError, on entering, when the address cannot be had; port 0 chooses a free one.
+    AddressError, on entering, when it cannot listen there; port 0 chooses a free one.
     """
 
     def __init__(self, pages: Mapping[str, Handler], host: str, port: int) -> None:
@@ -48,7 +52,13 @@ class PageServer:
 
     async def __aenter__(self) -> Self:
         # A limit on the reader is a limit on what a caller can make it keep.
-        self._server = await asyncio.start_server(self._accept, self._host, self._port, limit=REQUEST_BYTES)
+        try:
+            self._server = await asyncio.start_server(
+                self._accept, self._host, self._port, limit=REQUEST_BYTES
+            )
+        except OSError as error:
+            problem = f"cannot listen on {self._host} port {self._port}: {error.strerror or error}"
+            raise AddressError(f"{problem}; choose another --host or --port") from error
         return self
 
     async def __aexit__(self, *_error: object) -> None:

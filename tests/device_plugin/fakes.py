@@ -117,6 +117,10 @@ class TinyKubelet:
     async def list(self) -> podresources.ListPodResourcesResponse:
         return podresources.ListPodResourcesResponse(pod_resources=[self._resources(p) for p in self.listed])
 
+    async def get(self, namespace: str, name: str) -> podresources.PodResources | None:
+        listed = (await self.list()).pod_resources
+        return next((pod for pod in listed if (pod.namespace, pod.name) == (namespace, name)), None)
+
     async def admit(self, obj: JSON) -> None:
         """Serve the containers; AllocationRefusedError fails the pod, which then holds nothing."""
         self.listed.append(obj)

@@ -65,6 +65,7 @@ async def process(api: str, folder: Path) -> AsyncIterator[asyncio.subprocess.Pr
     started = await asyncio.create_subprocess_exec(
         *(sys.executable, "-W", "error", "-m", "gpuyard_device_plugin.main"),
         *("--node-name", NODE, "--api", api, "--yard", str(folder / "yard.yaml"), "--log-format", "json"),
+        *("--port", "0"),
         *("--device-plugin-dir", str(folder), "--pod-resources-socket", str(folder / "kubelet.sock")),
         stderr=asyncio.subprocess.PIPE,
     )

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from gpuyard_kube import serving
-from gpuyard_kube.serving import JSON_TEXT, Page, PageServer
+from gpuyard_kube.serving import JSON_TEXT, AddressError, Page, PageServer
 
 
 async def _state() -> Page:
@@ -102,6 +102,18 @@ def test_only_so_many_are_heard_at_once_and_leaving_makes_room(monkeypatch: pyte
         return [*answers, answer.partition(b"\r\n")[0]]
 
     assert _served(scene) == [b"", b"HTTP/1.1 200 OK"]
+
+
+def test_an_address_that_cannot_be_had_is_named_with_the_remedy() -> None:
+    async def run() -> None:
+        async with PageServer({}, "127.0.0.1", 0) as first:
+            taken = urlsplit(first.url).port
+            assert taken is not None
+            with pytest.raises(AddressError, match=f"port {taken}: .*; choose another --host or --port"):
+                async with PageServer({}, "127.0.0.1", taken):
+                    pass
+
+    asyncio.run(run())
 
 
 async def _asked(server: PageServer) -> bytes:

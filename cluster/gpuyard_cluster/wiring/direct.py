@@ -76,6 +76,10 @@ class DirectPodResources:
             raise PodResourcesError("the kubelet does not run")
         return self.kubelet.pod_resources()
 
+    async def get(self, namespace: str, name: str) -> podresources.PodResources | None:
+        listed = (await self.list()).pod_resources
+        return next((pod for pod in listed if (pod.namespace, pod.name) == (namespace, name)), None)
+
 
 class DirectPlugin:
     """One resource of a plugin, to the kubelet of its node."""

@@ -1,0 +1,40 @@
+"""What the plugin and the kubelet of a node say of who holds which devices, for an audit.
+
+Law: to ask changes nothing. The kubelet's List does: it drops the devices of pods that have ended, and works out anew
+which devices are taken while the ids of a pod in Allocate are not among them, so that a List from outside of an
+admission can give one device to two pods (seen on 1.36.3, also when somebody else listed). Its Get only reads
+(pkg/kubelet/apis/podresources/server_v1.go), so each pod is asked for by name, whatever is being admitted meanwhile.
+"""
+
+from gpuyard.accounts import Holders, NodeAccounts
+from gpuyard_device_plugin import wire
+from gpuyard_device_plugin.pod_devices import PodDevices
+from gpuyard_device_plugin.ports import PodResources, PodResourcesError
+
+
+async def accounts(state: PodDevices, kubelet: PodResources) -> NodeAccounts:
+    """What both say of the pods that have not ended and want GPUs. Of others nobody has to know."""
+    own = _given(state)
+    try:
+        return NodeAccounts(own, await _listed(state, kubelet))
+    except PodResourcesError as error:
+        return NodeAccounts(own, None, str(error))
+
+
+def _given(state: PodDevices) -> Holders:
+    found: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {}
+    for pod in state.pods.values():
+        for want in pod.wants:
+            if ids := state.held(pod.uid, want.container, want.resource):
+                found.setdefault(pod.uid, {}).setdefault(want.container, {})[want.resource] = ids
+    return found
+
+
+async def _listed(state: PodDevices, kubelet: PodResources) -> Holders:
+    wanting = [pod for pod in state.pods.values() if pod.wants and not pod.ended]
+    answers = {pod.uid: await kubelet.get(pod.namespace, pod.name) for pod in wanting}
+    return {
+        uid: {container: ids for container, ids in wire.held(answer).items() if ids}
+        for uid, answer in answers.items()
+        if answer is not None
+    }

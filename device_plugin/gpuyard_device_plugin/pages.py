@@ -1,0 +1,24 @@
+"""What the plugin says of itself over HTTP.
+
+Stands for the health and metrics port that most device plugins have. Law: it is asked and changes nothing.
+"""
+
+from collections.abc import Mapping
+
+import orjson
+
+from gpuyard import accounts
+from gpuyard_device_plugin.service import DevicePlugin
+from gpuyard_kube.serving import JSON_TEXT, Handler, Page
+
+
+def pages(plugin: DevicePlugin) -> Mapping[str, Handler]:
+    """The pages by path."""
+
+    async def livez() -> Page:
+        return Page(b"ok")
+
+    async def told() -> Page:
+        return Page(orjson.dumps(accounts.node_to_json(await plugin.accounts())), JSON_TEXT)
+
+    return {"/livez": livez, accounts.PLUGIN_PATH: told}
