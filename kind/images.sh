@@ -7,6 +7,7 @@ set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 components=(extender device-plugin operator)
 own_base=gpuyard/base:bookworm
+most_megabytes=200 # over the base image: pulled to every node
 
 base() {
   if [[ -n ${BASE:-} ]]; then echo "$BASE"; return; fi
@@ -27,13 +28,13 @@ debian() {
   rm -rf "$root" "$root.log"
 }
 
-# What the components depend on, one requirement a line.
+# What is to be installed: the requirements of every component, or of one (an extra of ours), one a line.
 requirements() {
-  .venv/bin/python -c '
-import tomllib
+  .venv/bin/python - "$@" <<'END'
+import sys, tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-extras = project["optional-dependencies"]
-print(*project["dependencies"], *extras["extender"], *extras["device-plugin"], *extras["operator"], sep="\n")'
+print(*project["dependencies"], *(line for extra in sys.argv[1:] for line in project["optional-dependencies"][extra]), sep="\n")
+END
 }
 
 # The build context: the libraries as requirements.lock pins them, for the daemon's kind of machine, and our own wheel.
@@ -45,14 +46,14 @@ context() {
     *) die "images are built for amd64 and arm64" ;;
   esac
   for glibc in 2014 _2_17 _2_28 _2_34; do platforms+=(--platform "manylinux${glibc}_$machine"); done
-  local wanted; wanted=$(requirements)
-  local key; key="$machine $(cat requirements.lock - <<<"$wanted" | sha256sum | cut -c1-12)"
+  local key; key=$(cat requirements.lock <(requirements "${components[@]}") | sha256sum | cut -c1-12)-$machine
   if [[ $(cat "$libraries/.key" 2>/dev/null) != "$key" ]]; then
     rm -rf "$libraries"
     .venv/bin/pip download --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock \
       --only-binary=:all: --python-version 3.11 --implementation cp --abi cp311 --abi abi3 --abi none \
       "${platforms[@]}" --platform any --dest "$libraries"
-    echo "$wanted" > "$libraries/requirements.txt"
+    requirements > "$libraries/every.txt"
+    for component in "${components[@]}"; do requirements "$component" > "$libraries/$component.txt"; done
     echo "$key" > "$libraries/.key"
   fi
   rm -rf dist/image/gpuyard
@@ -63,10 +64,27 @@ build() {
   cd "$repository"
   local from; from=$(base); context
   for component in "${components[@]}"; do
-    docker build --quiet --build-arg "BASE=$from" --build-arg "COMPONENT=$component" \
-      --tag "gpuyard/$component:dev" --file Dockerfile dist/image >/dev/null
-    say "gpuyard/$component:dev from $from"
+    # The classic builder caches a stage as an image, and one without a name would be litter.
+    tag "gpuyard/$component:libraries" --target component
+    tag "gpuyard/$component:dev"
+    weigh "gpuyard/$component:dev" "$from"
   done
+}
+
+# Builds an image. What the tag named before goes: nobody would find it any more, and it is large.   tag IMAGE [ARGUMENT...]
+tag() {
+  local image=$1 before; shift
+  before=$(docker image inspect --format '{{.Id}}' "$image" 2>/dev/null || true)
+  docker build --quiet --build-arg "BASE=$from" --build-arg "COMPONENT=$component" "$@" \
+    --tag "$image" --file Dockerfile dist/image >/dev/null
+  [[ -z $before || $before == "$(docker image inspect --format '{{.Id}}' "$image")" ]] || docker image rm "$before" >/dev/null 2>&1 || true
+}
+
+# Fails when an image is too large.   weigh IMAGE BASE
+weigh() {
+  local megabytes=$(( ($(docker image inspect --format '{{.Size}}' "$1") - $(docker image inspect --format '{{.Size}}' "$2")) / 1000000 ))
+  say "$1: $megabytes MB over $2"
+  (( megabytes <= most_megabytes )) || die "$1 is over $most_megabytes MB: see docker history $1"
 }
 
 load() { kind load docker-image --name "$1" "${components[@]/#/gpuyard/}"; }
