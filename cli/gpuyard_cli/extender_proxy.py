@@ -1,7 +1,7 @@
 """Questions of people to the extender of a real cluster, through the API server, so that nothing has to be exposed.
 
 Stands for `kubectl get --raw`. The API server's proxy takes the header `Authorization` for itself (kubernetes#38775):
-the extender, which wants to know who asks, gets a token of the service account `gpuyard-reader` in a header of our own.
+the extender, which wants to know who asks, gets a token of the account `gpuyard-reader` in a header of our own.
 """
 
 from typing import Final

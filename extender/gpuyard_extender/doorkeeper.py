@@ -5,18 +5,11 @@ that lost the Lease would be asked for ever. A 307 with `Connection: close` cost
 repeats the POST there; `Error` costs one, and comes only when nobody knows who is active.
 """
 
-from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final, Protocol
-
-import orjson
 
 from gpuyard.verdicts import Reason
 from gpuyard_extender import wire
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
+from gpuyard_extender.asgi import App, Header, Message, Receive, Send, answer
 
 _UNKNOWN: Final = Reason.LEADER_UNAVAILABLE.text
 _ANSWERS: Final[dict[str, tuple[int, Any]]] = {
@@ -51,9 +44,10 @@ class Doorkeeper:
             await self._app(scope, receive, send)
             return
         status, content = _ANSWERS[scope["path"]]
-        headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+        headers: list[Header] = []
         if self._election.elsewhere:
             status = 307
-            headers.append((b"location", f"http://{self._election.elsewhere}{scope['path']}".encode()))
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": orjson.dumps(content)})
+            # In TLS where we were asked in TLS: all extenders of a cluster are alike.
+            place = f"{scope['scheme']}://{self._election.elsewhere}{scope['path']}"
+            headers.append((b"location", place.encode()))
+        await answer(send, status, content, headers)

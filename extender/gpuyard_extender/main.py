@@ -9,15 +9,20 @@ import os
 import signal
 import socket
 import sys
+from pathlib import Path
 
 from gpuyard import scoring
 from gpuyard.narration import Beat
 from gpuyard_extender.app import create_app
+from gpuyard_extender.asgi import App
+from gpuyard_extender.certificates import CertificateError, Files, FreshContext
 from gpuyard_extender.doorkeeper import Doorkeeper
 from gpuyard_extender.endpoints import Address
+from gpuyard_extender.guard import Guard
 from gpuyard_extender.leadership import RESOURCES, FencedApi, Leadership
 from gpuyard_extender.ledger import PATHS
-from gpuyard_extender.server import Server
+from gpuyard_extender.reviews import Reviews
+from gpuyard_extender.server import Place, Server
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from gpuyard_kube import arguments, logs
@@ -31,8 +36,7 @@ log = logging.getLogger("gpuyard.extender")
 def main() -> None:
     """Run until SIGTERM or SIGINT; Binds in flight are answered first."""
     given = _parser().parse_args()
-    if given.stand_by and not given.advertise:
-        _parser().error("--stand-by waits for a Lease, which needs an address: add --advertise IP")
+    _check(given)
     logs.configure(given.log_format)
     for number in (signal.SIGTERM, signal.SIGINT):
         # uvicorn catches the signal, drains, and then raises it anew: here it ends the process without a fuss.
@@ -58,7 +62,7 @@ async def serve(given: argparse.Namespace) -> None:
 def _alone(given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
     extender = Extender(api, runtime, Settings(given.policy), _narrate)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
-    return Server(create_app(extender), given.host, given.port)
+    return Server(_guarded(create_app(extender), given, api, runtime), _place(given))
 
 
 def _one_of_several(given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
@@ -72,7 +76,40 @@ def _one_of_several(given: argparse.Namespace, api: HttpApi, runtime: AsyncioRun
     runtime.spawn(Informer(api, leadership, RESOURCES).run(), "leadership informer")
     runtime.spawn(leadership.run(), "leadership")
     door = Doorkeeper(create_app(extender), leadership)
-    return Server(door, given.host, given.port, leadership.hand_back)
+    return Server(_guarded(door, given, api, runtime), _place(given), leadership.hand_back)
+
+
+def _guarded(app: App, given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Guard:
+    """On this machine alone whoever can connect is trusted; from elsewhere a token is needed (docs/adr)."""
+    reviewer = None if _is_loopback(given.host) else Reviews(api, runtime)
+    return Guard(app, reviewer, certificates=given.client_ca is not None)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _place(given: argparse.Namespace) -> Place:
+    if given.tls_cert is None:
+        return Place(given.host, given.port)
+    try:
+        files = Files(given.tls_cert, given.tls_key, given.client_ca)
+        return Place(given.host, given.port, FreshContext.of(files))
+    except CertificateError as error:
+        _parser().error(str(error))
+
+
+def _check(given: argparse.Namespace) -> None:
+    """End with a clear line when the arguments do not go together."""
+    if given.stand_by and not given.advertise:
+        _parser().error("--stand-by waits for a Lease, which needs an address: add --advertise IP")
+    if (given.tls_cert is None) != (given.tls_key is None):
+        _parser().error("a certificate is of no use without its key: give both --tls-cert and --tls-key")
+    if given.client_ca and not given.tls_cert:
+        _parser().error("--client-ca checks certificates, which needs TLS: add --tls-cert and --tls-key")
 
 
 async def _connect(given: argparse.Namespace) -> HttpApi:
@@ -105,6 +142,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--stand-by", action="store_true", help="with --advertise: wait until the Lease is free instead"
+    )
+    parser.add_argument("--tls-cert", metavar="FILE", type=Path, help="serve TLS with this certificate (PEM)")
+    parser.add_argument("--tls-key", metavar="FILE", type=Path, help="the key of --tls-cert")
+    parser.add_argument(
+        "--client-ca",
+        metavar="FILE",
+        type=Path,
+        help="answer the verbs only to clients with a certificate of this authority",
     )
     parser.add_argument(
         "--policy",

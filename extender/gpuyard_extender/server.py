@@ -5,12 +5,14 @@ Stands for the http.Server of a Kubernetes component with leader election.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from types import FrameType
 
 import uvicorn
-from fastapi import FastAPI
 
-from gpuyard_extender.doorkeeper import Doorkeeper
+from gpuyard_extender.asgi import App
+from gpuyard_extender.certificates import FreshContext
+from gpuyard_extender.connection import Connection
 
 KEEP_ALIVE_SECONDS = 120
 """Longer than the 90 s for which Go keeps an idle connection: a POST on one that we closed would fail."""
@@ -22,20 +24,33 @@ client that has sent half a request would keep the process alive."""
 HandBack = Callable[[], Awaitable[None]]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to listen, and with which certificates; without any in the clear."""
+
+    host: str
+    port: int
+    tls: FreshContext | None = None
+
+
 class Server(uvicorn.Server):
     """Serves `app` until a signal comes, then awaits `hand_back`, answering all the while, and ends.
 
     A second signal does not wait for it.
     """
 
-    def __init__(
-        self, app: FastAPI | Doorkeeper, host: str, port: int, hand_back: HandBack | None = None
-    ) -> None:
+    def __init__(self, app: App, place: Place, hand_back: HandBack | None = None) -> None:
+        tls = place.tls
         super().__init__(
             uvicorn.Config(
                 app,
-                host=host,
-                port=port,
+                host=place.host,
+                port=place.port,
+                http=Connection,
+                ws="none",
+                ssl_context_factory=None if tls is None else lambda *_: tls,
+                proxy_headers=False,  # nobody stands before us whose word on addresses would count
+                server_header=False,
                 lifespan="off",
                 access_log=False,
                 log_config=None,

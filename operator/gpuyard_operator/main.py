@@ -3,7 +3,6 @@
 Stands for a controller manager's main: flags, leader election, run until told to stop.
 """
 
-import argparse
 import asyncio
 import logging
 import os
@@ -12,7 +11,6 @@ import socket
 import sys
 import threading
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import kopf
@@ -23,34 +21,28 @@ from gpuyard_kube import arguments
 from gpuyard_kube.election import Candidate, keep, lead, leads, release
 from gpuyard_kube.http import HttpApi, NoServerError
 from gpuyard_kube.runtime import AsyncioRuntime
-from gpuyard_operator import handlers
-from gpuyard_operator.planner import HttpPlanner
+from gpuyard_operator import handlers, settings
+from gpuyard_operator.planner import HttpPlanner, Trust
 from gpuyard_operator.service import Operator
+from gpuyard_operator.settings import Settings
 
 RESYNC_SECONDS = 60.0
 """How often everything is listed anew: kopf does not tell what was deleted while its watch was interrupted."""
 SYNC_RETRY_SECONDS = 1.0
 """How often the first lists are tried."""
+END_SECONDS = 0.5
+"""What kopf gets to end in: stopped while it looks around for the first time, it would wait 5 s for its own tasks."""
 
 log = logging.getLogger("gpuyard.operator")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Where the API server is (a URL, or a kubeconfig; neither: the usual places) and where the extender."""
-
-    extender: str
-    api: str | None = None
-    kubeconfig: str | None = None
-
-
-async def run(settings: Settings, stop: threading.Event, ready: threading.Event, narrate: Narrator) -> None:
+async def run(given: Settings, stop: threading.Event, ready: threading.Event, narrate: Narrator) -> None:
     """Operate until `stop` is set; `ready` is set when everything was listed and is being watched.
 
     Needs an event loop of its own: kopf cancels every task of the loop when it ends.
     """
-    server = await arguments.server(settings.api, settings.kubeconfig)
-    api, planner, runtime = HttpApi(server), HttpPlanner(settings.extender), AsyncioRuntime()
+    server = given.server or await arguments.server(given.api, given.kubeconfig)
+    api, planner, runtime = HttpApi(server), HttpPlanner(given.extender, given.trust), AsyncioRuntime()
     operator = Operator(api, runtime, planner, narrate)
 
     async def started() -> None:
@@ -63,16 +55,41 @@ async def run(settings: Settings, stop: threading.Event, ready: threading.Event,
         await planner.close()
         await api.close()
 
+    work = kopf.operator(
+        registry=handlers.registry(operator, server, handlers.Hooks(started, ending)),
+        settings=handlers.settings(),
+        clusterwide=True,
+        standalone=True,
+        stop_flag=stop,
+    )
     try:
-        await kopf.operator(
-            registry=handlers.registry(operator, server, handlers.Hooks(started, ending)),
-            settings=handlers.settings(),
-            clusterwide=True,
-            standalone=True,
-            stop_flag=stop,
-        )
+        await _until_stopped(work, stop)
     finally:
-        stop.set()  # a thread of kopf waits for it, also when kopf failed
+        # Again, for kopf forgets it when it is stopped while it starts. A thread of kopf waits for `stop`.
+        await ending()
+
+
+async def _until_stopped(work: Coroutine[Any, Any, None], stop: threading.Event) -> None:
+    """Do kopf's work; some time after `stop` was set, whether or not it is done."""
+    working = asyncio.ensure_future(work)
+
+    async def end() -> None:
+        await asyncio.to_thread(stop.wait)
+        # Kopf's own tasks would complain of connections that are closed under them.
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+        await asyncio.wait({working}, timeout=END_SECONDS)
+        working.cancel()
+
+    # Made before kopf runs, or it would take it for one of its own that hangs.
+    ending = asyncio.ensure_future(end())
+    try:
+        await working
+    except asyncio.CancelledError:
+        if not stop.is_set():
+            raise
+    finally:
+        stop.set()
+        ending.cancel()
 
 
 async def _resync(operator: Operator, runtime: AsyncioRuntime, ready: threading.Event) -> None:
@@ -88,10 +105,10 @@ async def _resync(operator: Operator, runtime: AsyncioRuntime, ready: threading.
         await runtime.sleep_until(runtime.now() + pause)
 
 
-async def lead_and_run(settings: Settings, candidate: Candidate) -> bool:
+async def lead_and_run(given: Settings, candidate: Candidate) -> bool:
     """Wait for the Lease, then operate until told to stop (True) or the Lease is lost (False): never two at once."""
     stop, lost, runtime = threading.Event(), threading.Event(), AsyncioRuntime()
-    api = HttpApi(await arguments.server(settings.api, settings.kubeconfig))
+    api = HttpApi(await arguments.server(given.api, given.kubeconfig))
     try:
         lease = await lead(api, runtime, candidate)
         log.info("leading as %s", candidate.identity)
@@ -103,7 +120,7 @@ async def lead_and_run(settings: Settings, candidate: Candidate) -> bool:
             stop.set()
 
         runtime.spawn(hold(), "lease")
-        await run(settings, stop, threading.Event(), _log)
+        await run(given, stop, threading.Event(), _log)
         await _give_back(api, candidate)
         return not lost.is_set()
     finally:
@@ -116,15 +133,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Exit code 1 when the Lease was lost: whoever started it starts it again. 2 when no API server is named.
     """
-    options = _parser().parse_args(argv)
+    options = settings.parser().parse_args(argv)
     kopf.configure(log_format=kopf.LogFormat.JSON if options.log_format == "json" else kopf.LogFormat.FULL)
     logging.getLogger("kopf.objects").setLevel(logging.WARNING)
-    settings = Settings(options.extender, options.api, options.kubeconfig)
+    trust = Trust(options.token_file, options.extender_ca)
+    given = Settings(options.extender, options.api, options.kubeconfig, trust=trust)
     candidate = Candidate(options.namespace, vocabulary.OPERATOR, f"{socket.gethostname()}_{os.getpid()}")
     try:
-        return asyncio.run(_until_signalled(lead_and_run(settings, candidate)))
+        return asyncio.run(_until_signalled(lead_and_run(given, candidate)))
     except NoServerError as error:
-        _parser().error(str(error))
+        settings.parser().error(str(error))
 
 
 async def _until_signalled(work: Coroutine[Any, Any, bool]) -> int:
@@ -146,23 +164,6 @@ async def _give_back(api: HttpApi, candidate: Candidate) -> None:
 
 def _log(beat: Beat) -> None:
     log.info("%s", beat.text)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gpuyard-operator", description="Starts the pods of a PodGroup together or not at all."
-    )
-    arguments.add_server(parser)
-    parser.add_argument(
-        "--extender", metavar="URL", type=arguments.url, required=True, help="the scheduler extender"
-    )
-    parser.add_argument(
-        "--namespace", default=vocabulary.NAMESPACE, help="where the Lease is (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--log-format", choices=("text", "json"), default="text", help="(default: %(default)s)"
-    )
-    return parser
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from gpuyard_extender.doorkeeper import Doorkeeper, Message, Receive, Send
+from gpuyard_extender.asgi import Message, Receive, Send
+from gpuyard_extender.doorkeeper import Doorkeeper
 
 VERBS = ("/filter", "/prioritize", "/bind", "/v1/plans")
 
@@ -23,7 +24,7 @@ async def inner(scope: Message, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b'"answered"'})
 
 
-def ask(path: str, election: Election) -> tuple[int, dict[bytes, bytes], Any]:
+def ask(path: str, election: Election, scheme: str = "http") -> tuple[int, dict[bytes, bytes], Any]:
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -32,7 +33,7 @@ def ask(path: str, election: Election) -> tuple[int, dict[bytes, bytes], Any]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(Doorkeeper(inner, election)({"type": "http", "path": path}, receive, send))
+    asyncio.run(Doorkeeper(inner, election)({"type": "http", "path": path, "scheme": scheme}, receive, send))
     return sent[0]["status"], dict(sent[0]["headers"]), orjson.loads(sent[1]["body"])
 
 
@@ -47,6 +48,11 @@ def test_another_sends_the_caller_on_and_ends_the_connection(path: str) -> None:
     assert status == 307
     assert headers[b"location"] == f"http://10.0.0.2:8081{path}".encode()
     assert headers[b"connection"] == b"close"
+
+
+def test_who_asked_in_tls_is_sent_on_in_tls() -> None:
+    _, headers, _ = ask("/bind", Election(elsewhere="10.0.0.2:8081"), "https")
+    assert headers[b"location"] == b"https://10.0.0.2:8081/bind"
 
 
 def test_when_nobody_knows_the_active_one_the_verbs_fail_as_the_protocol_says() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from gpuyard_extender import server
 from gpuyard_extender.app import create_app
-from gpuyard_extender.server import Server
+from gpuyard_extender.server import Place, Server
 from tests.extender.builders import Stage
 
 HALVES = {
@@ -23,7 +23,7 @@ def test_a_client_who_never_finishes_its_request_does_not_keep_the_process_alive
     monkeypatch.setattr(server, "DRAIN_SECONDS", 0.1)
 
     async def ends() -> None:
-        web = Server(create_app(Stage().extender), "127.0.0.1", 0)
+        web = Server(create_app(Stage().extender), Place("127.0.0.1", 0))
         serving = asyncio.create_task(web.serve())
         while not web.started:
             await asyncio.sleep(0.01)

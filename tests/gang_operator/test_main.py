@@ -21,7 +21,8 @@ from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.http import serve
 from gpuyard_kube.http import HttpApi
-from gpuyard_operator.main import Settings, main, run
+from gpuyard_operator.main import main, run
+from gpuyard_operator.settings import Settings
 from tests.gang_operator.recorder import Recorder
 from tests.gang_operator.world import group_path, pod_path
 

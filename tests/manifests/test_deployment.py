@@ -1,14 +1,23 @@
 """What is deployed holds together: addresses, names and lists that are written in several files are the same."""
 
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from fastapi.routing import APIRoute
 
 from gpuyard import mig, vocabulary, yard
 from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.direct import DirectApi
+from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.clock import Steps
+from gpuyard_extender.app import create_app
 from gpuyard_extender.main import _parser as extender_parser
+from gpuyard_extender.service import Extender
+from gpuyard_extender.settings import Settings
+from gpuyard_operator.settings import parser as operator_parser
 
 ROOT = Path(__file__).parents[2]
 MANIFESTS = ROOT / "manifests"
@@ -70,6 +79,34 @@ def test_the_extenders_arguments_are_understood() -> None:
     assert (str(found.advertise), found.stand_by, found.port) == ("10.0.0.1", True, 8081)
 
 
+def test_the_operators_token_is_made_for_the_extender_alone() -> None:
+    [operator] = of("Deployment", "operator")
+    pod = operator["spec"]["template"]["spec"]
+    args = operator_parser().parse_args(pod["containers"][0]["args"])
+    [mount], [volume] = pod["containers"][0]["volumeMounts"], pod["volumes"]
+    [source] = volume["projected"]["sources"]
+    assert str(args.token_file) == f"{mount['mountPath']}/{source['serviceAccountToken']['path']}"
+    assert source["serviceAccountToken"]["audience"] == vocabulary.EXTENDER
+
+
+def test_whoever_is_to_ask_the_extender_may_ask_what_it_answers() -> None:
+    """The extender asks the API server about these paths; a path that no role names is nobody's."""
+    clock = Steps()
+    app = create_app(Extender(DirectApi(APIServer(clock.now)), clock, Settings()))
+    served = {route.path for route in app.routes if isinstance(route, APIRoute)}
+    allowed = {
+        (verb, path)
+        for role in of("ClusterRole")
+        for rule in role["rules"]
+        for path in rule.get("nonResourceURLs", ())
+        for verb in rule["verbs"]
+    }
+    for path in filter(lambda path: path.startswith(("/v1", "/ui")), served):
+        assert any(fnmatch(path, pattern) for _, pattern in allowed), f"no role lets anybody ask {path}"
+    account = of("ServiceAccount", vocabulary.READER)[0]["metadata"]
+    assert (account["name"], account["namespace"]) == (vocabulary.READER, vocabulary.NAMESPACE)
+
+
 def test_the_workers_of_the_kind_cluster_play_nodes_of_the_yard_in_two_racks() -> None:
     workers = [node["labels"] for node in KIND["nodes"] if node["role"] == "worker"]
     [config] = of("ConfigMap", "yard")
@@ -103,14 +140,15 @@ def test_the_namespace_comes_first_when_files_are_applied_by_name() -> None:
 def test_a_role_grants_nothing_by_a_wildcard(role: JSON) -> None:
     assert role["rules"]
     for rule in role["rules"]:
-        assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]
+        named = rule.get("nonResourceURLs") or [*rule["apiGroups"], *rule["resources"]]
+        assert "*" not in [*named, *rule["verbs"]]
 
 
 def test_every_rule_of_a_role_has_its_reason() -> None:
     for path in MANIFESTS.glob("*role.yaml"):
         lines = path.read_text().splitlines()
         for above, line in zip(lines, lines[1:], strict=False):
-            if line.startswith("- apiGroups"):
+            if line.startswith("- "):
                 assert above.startswith("# "), f"{path.name}: {line}"
 
 

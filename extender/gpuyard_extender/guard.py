@@ -1,0 +1,65 @@
+"""Who may ask the extender what.
+
+Stands for the authentication and authorization filters of a Kubernetes server. Law: what is not named as open is
+closed, so that a verb that is added is guarded as well.
+
+    path                            who may ask
+    /livez /readyz /metrics         everyone: they say nothing about pods
+    /v1/...  /ui  /ui/...           whose token the API server knows, and who may ask this by its rules (`reviews`)
+    all else: the verbs             with `--client-ca` whoever shows a certificate of that authority, else everyone
+"""
+
+from typing import Final, Protocol
+
+from gpuyard import vocabulary
+from gpuyard_extender.asgi import App, Message, Receive, Send, answer
+
+OPEN: Final = frozenset({"/livez", "/readyz", "/metrics"})
+TOKEN_HEADER: Final = vocabulary.TOKEN_HEADER.lower().encode()
+
+Refusal = tuple[int, str]
+"""HTTP status, and why."""
+
+
+class Reviewer(Protocol):
+    """Who a token belongs to, and what they may: `gpuyard_extender.reviews.Reviews`."""
+
+    async def refusal(self, token: str, verb: str, path: str) -> Refusal | None:
+        """None when its owner may do this."""
+
+
+class Guard:
+    """The ASGI application `app`, behind these rules. Without a reviewer /v1 and /ui are open as well."""
+
+    def __init__(self, app: App, reviewer: Reviewer | None = None, *, certificates: bool = False) -> None:
+        self._app, self._reviewer, self._certificates = app, reviewer, certificates
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        refusal = await self._refusal(scope)
+        if refusal is None:
+            await self._app(scope, receive, send)
+            return
+        status, why = refusal
+        challenge = [(b"www-authenticate", b"Bearer")] if status == 401 else []
+        await answer(send, status, {"error": why}, challenge)
+
+    async def _refusal(self, scope: Message) -> Refusal | None:
+        path = str(scope["path"])
+        if path in OPEN:
+            return None
+        if path.split("/")[1] in ("v1", "ui"):
+            if self._reviewer is None:
+                return None
+            return await self._reviewer.refusal(_token(scope), str(scope["method"]).lower(), path)
+        shown = (scope.get("extensions") or {}).get("tls", {}).get("client_cert_chain")
+        if self._certificates and not shown:
+            return 403, "a client certificate is needed: tlsConfig in the scheduler's configuration names it"
+        return None
+
+
+def _token(scope: Message) -> str:
+    """The bearer's token. Our own header is for the API server's proxy, which takes `Authorization` for itself."""
+    headers = dict(scope["headers"])
+    own = headers.get(TOKEN_HEADER, b"").decode("latin-1")
+    kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    return own or (token.strip() if kind.lower() == "bearer" else "")

@@ -1,0 +1,62 @@
+"""What the operator is told at its start, as values.
+
+Stands for the flags of a controller manager.
+"""
+
+import argparse
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuyard import vocabulary
+from gpuyard_kube import arguments
+from gpuyard_kube.http import Server
+from gpuyard_operator.planner import Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where the API server is (a URL, or a kubeconfig; neither: the usual places) and where the extender."""
+
+    extender: str
+    api: str | None = None
+    kubeconfig: str | None = None
+    server: Server | None = None
+    """The API server itself, where whoever starts the operator knows it already."""
+    trust: Trust = Trust()
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command `gpuyard-operator`."""
+    found = argparse.ArgumentParser(
+        prog="gpuyard-operator", description="Starts the pods of a PodGroup together or not at all."
+    )
+    arguments.add_server(found)
+    found.add_argument(
+        "--extender", metavar="URL", type=arguments.url, required=True, help="the scheduler extender"
+    )
+    found.add_argument(
+        "--token-file", metavar="FILE", type=Path, help="a token for the extender, read for each question"
+    )
+    found.add_argument(
+        "--extender-ca",
+        metavar="FILE",
+        type=_authority,
+        help="the authority of the extender's certificate (PEM)",
+    )
+    found.add_argument(
+        "--namespace", default=vocabulary.NAMESPACE, help="where the Lease is (default: %(default)s)"
+    )
+    found.add_argument(
+        "--log-format", choices=("text", "json"), default="text", help="(default: %(default)s)"
+    )
+    return found
+
+
+def _authority(text: str) -> Path:
+    try:
+        ssl.create_default_context(cafile=text)
+    except OSError as error:  # an SSLError is one
+        problem = f"{text}: {error.strerror or error}; give a file with a certificate (PEM)"
+        raise argparse.ArgumentTypeError(problem) from error
+    return Path(text)
