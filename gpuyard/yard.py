@@ -10,13 +10,14 @@ from typing import Any
 
 from gpuyard import yard_fields, yard_gpus
 from gpuyard.gpus import GPU
+from gpuyard.presets import presets
 from gpuyard.writes import JSON
 from gpuyard.yard_fields import InvalidYardError
 
 __all__ = ["InvalidYardError", "YardNode", "parse"]
 
 _CAPACITY = {"cpu": "64", "memory": "512Gi", "pods": "110"}
-_NODE_KEYS = ("name", "labels", "capacity", "gpus", "mig", "plugin", "joins")
+_NODE_KEYS = ("name", "labels", "capacity", "gpus", "mig", "plugin", "joins", "preset")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
@@ -50,6 +51,7 @@ def parse(document: Any) -> tuple[YardNode, ...]:
 def _node(found: Any, where: str) -> YardNode:
     entry = yard_fields.mapping(found, where, _NODE_KEYS, ("name",))
     name = _name(entry["name"], f"{where}.name")
+    entry = _with_preset(entry, f"{where}.preset")
     gpus = yard_gpus.gpus_of(name, entry.get("gpus"), f"{where}.gpus")
     return YardNode(
         name=name,
@@ -59,6 +61,17 @@ def _node(found: Any, where: str) -> YardNode:
         plugin_config=dict(yard_fields.plain_mapping(entry.get("plugin"), f"{where}.plugin")),
         later=_later(entry.get("joins"), f"{where}.joins"),
     )
+
+
+def _with_preset(entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """The entry, completed by the preset that it names."""
+    name = entry.get("preset")
+    if name is None:
+        return entry
+    preset = presets().get(yard_fields.text(name, where))
+    if preset is None:
+        raise InvalidYardError(where, f"{name!r} is unknown", f"use {', '.join(presets())}")
+    return preset.completed(entry)
 
 
 def _name(found: Any, where: str) -> str:
