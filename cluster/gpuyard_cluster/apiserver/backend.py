@@ -7,9 +7,11 @@ from one seeded source, so that the same requests always make the same objects.
 import random
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Self
 
+from gpuyard_cluster.apiserver.admission.consultation import Ask, Consultation, cannot_ask
 from gpuyard_cluster.apiserver.errors import ApiError, not_found
 from gpuyard_cluster.apiserver.kinds.registry import Registry
 from gpuyard_cluster.apiserver.kinds.resources import Resource
@@ -41,6 +43,21 @@ class Backend:
 
     on_served: list[Callable[[Resource], None]] = field(default_factory=list)
     """Called with a custom resource when it begins to be served."""
+    ask: Ask = cannot_ask
+    """How admission calls webhooks."""
+    warnings: list[str] = field(default_factory=list)
+    """What webhooks want the client of the request at hand to be told."""
+
+    def during(self, consultation: Consultation) -> Self:
+        """This state as one request sees it, in each of its tries alike."""
+        consultation.warnings.clear()
+        return replace(
+            self,
+            now=lambda: consultation.now,
+            random=random.Random(consultation.seed),
+            ask=consultation.ask,
+            warnings=consultation.warnings,
+        )
 
     def timestamp(self, later: float = 0) -> str:
         """The time now, or `later` seconds from now, as metav1.Time writes it."""
@@ -68,6 +85,11 @@ class Backend:
         if stored is None:
             raise not_found(target.resource.qualified, target.name)
         return stored
+
+
+def internal_error(why: str) -> ApiError:
+    """500: something went wrong on the way, in the form of NewInternalError."""
+    return ApiError(500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]})
 
 
 def internal(message: str) -> ApiError:

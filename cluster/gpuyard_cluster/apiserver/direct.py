@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import orjson
 
 from gpuyard.writes import JSON, Reply, Write
+from gpuyard_cluster.apiserver.auth.users import ADMIN, User
+from gpuyard_cluster.apiserver.consulting import answer
 from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request, Response
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.apiserver.storage.watches import Watch
@@ -24,17 +26,21 @@ class DirectApi:
 
     server: APIServer
     agent: str = "unknown"
+    user: User = ADMIN
 
     async def send(self, write: Write) -> Reply:
-        """Do one write, at once."""
+        """Do one write; at once, unless webhooks are to be called."""
         kind = write.patch.value if write.patch is not None else JSON_TYPE
         headers = {"content-type": kind, "user-agent": self.agent}
         body = b"" if write.body is None else orjson.dumps(write.body)
-        return _reply(self.server.handle(Request(write.method, write.path, write.query, headers, body)))
+        request = Request(write.method, write.path, write.query, headers, body, self.user)
+        return _reply(await answer(self.server, request))
 
     async def read(self, path: str, **query: str) -> Reply:
         """GET one object or list, at once."""
-        return _reply(self.server.handle(Request("GET", path, query, {"user-agent": self.agent})))
+        return _reply(
+            self.server.handle(Request("GET", path, query, {"user-agent": self.agent}, user=self.user))
+        )
 
 
 def _reply(response: Response) -> Reply:

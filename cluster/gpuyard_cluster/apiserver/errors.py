@@ -43,9 +43,10 @@ class ApiError(Exception):
             "metadata": self.metadata or {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
             "code": self.code,
         }
+        if self.reason:
+            body["reason"] = self.reason
         if self.details:
             body["details"] = self.details
         return body

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+from gpuyard_cluster.apiserver.consulting import answer
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
 from gpuyard_cluster.apiserver.server import APIServer, refusal
@@ -41,7 +42,7 @@ class Application:
         if request is None:
             return
         try:
-            response = self.server.handle(request)
+            response = await answer(self.server, request)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             response = refusal(ApiError(500, "InternalError", "Internal error occurred: the log says more"))

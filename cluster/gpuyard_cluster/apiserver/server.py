@@ -8,6 +8,8 @@ import random
 from collections.abc import Callable
 
 from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.admission import webhooks
+from gpuyard_cluster.apiserver.admission.consultation import AwaitedError, Call, Consultation, Webhooks
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.bootstrap import bootstrap
 from gpuyard_cluster.apiserver.custom.custom import follow_definitions
@@ -35,9 +37,16 @@ class APIServer:
     """An API server with its store. `now` gives seconds since the epoch, `logs` the output of containers."""
 
     def __init__(
-        self, now: Callable[[], float], seed: int = 0, logs: LogSource = no_logs, history: int = HISTORY
+        self,
+        now: Callable[[], float],
+        seed: int = 0,
+        logs: LogSource = no_logs,
+        history: int = HISTORY,
+        webhooks: Webhooks | None = None,
     ) -> None:
         self.faults: list[Fault] = []
+        self.webhooks = webhooks
+        """How those who hand in requests call webhooks (`consulting`); None where there is no network."""
         self._backend = Backend(Store(history), Registry(BUILTIN), now, random.Random(seed))
         self._subresources = Subresources(logs)
         self._metrics = Metrics()
@@ -61,9 +70,28 @@ class APIServer:
         self._backend.on_served.append(lambda resource: tell(resource.plural, resource.collection))
 
     def handle(self, request: Request) -> Response:
-        """The answer to a request; refusals are answers too."""
+        """The answer to a request; refusals are answers too. No webhook is called: that fails as it says it may."""
+        return self._handle(request, self._backend, begun=False)
+
+    def consultation(self, request: Request) -> Consultation | None:
+        """What to hand in with a request that webhooks may want to see; None for all others."""
+        store = self._backend.store
+        if not request.mutating or not (store.count(webhooks.MUTATING) or store.count(webhooks.VALIDATING)):
+            return None
+        return Consultation(self._backend.now(), self._backend.random.getrandbits(64))
+
+    def consider(self, request: Request, consultation: Consultation) -> Response | tuple[Call, ...]:
+        """The answer to a request, or the webhooks to call before there can be one."""
+        backend = self._backend.during(consultation)
         try:
-            return self._documents.answer(request) or self._api(request)
+            response = self._handle(request, backend, begun=consultation.begun)
+        except AwaitedError as awaited:
+            return awaited.calls
+        return handlers.warned(response, consultation.warnings)
+
+    def _handle(self, request: Request, backend: Backend, *, begun: bool) -> Response:
+        try:
+            return self._documents.answer(request) or self._api(request, backend, begun=begun)
         except NoSuchPathError:
             return Response(404, (("content-type", "text/plain; charset=utf-8"),), b"404 page not found\n")
         except ApiError as error:
@@ -73,14 +101,15 @@ class APIServer:
         """End all watches."""
         self._backend.watches.close_all()
 
-    def _api(self, request: Request) -> Response:
+    def _api(self, request: Request, backend: Backend, *, begun: bool) -> Response:
         target = resolve(request.path, self._backend.registry)
         if len(request.body) > MAX_BODY:
             message = f"Request entity too large: limit is {MAX_BODY}"
             raise ApiError(413, "RequestEntityTooLarge", message)
         try:
-            self._inject(request)
-            response = self._dispatch(request, target)
+            if not begun:
+                self._inject(request)
+            response = self._dispatch(request, target, backend)
         except ApiError as error:
             self._count(request, target, error.code)
             raise
@@ -95,16 +124,16 @@ class APIServer:
             if error is not None:
                 raise error
 
-    def _dispatch(self, request: Request, target: Target) -> Response:
+    def _dispatch(self, request: Request, target: Target, backend: Backend) -> Response:
         resource = target.resource
         if target.subresource:
-            return self._subresources.handle(self._backend, request, target)
+            return self._subresources.handle(backend, request, target)
         if resource.verbs == ("create",) and request.method == "POST" and not target.name:
             if resource.qualified == "bindings":
-                return bind(self._backend, request, target)
+                return bind(backend, request, target)
             answered = reviews.answer(resource, read_kind(request, resource.api_version, resource.kind))
             return document(answered, negotiate(request.headers.get("accept", "")), 201)
-        return handlers.handle(self._backend, request, target)
+        return handlers.handle(backend, request, target)
 
     def _count(self, request: Request, target: Target, code: int) -> None:
         resource = target.resource

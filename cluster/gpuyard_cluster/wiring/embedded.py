@@ -17,6 +17,7 @@ from gpuyard.yard import YardNode
 from gpuyard_cluster.apiserver import http
 from gpuyard_cluster.apiserver.direct import DirectApi, Feed
 from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.apiserver.webhook_calls import call_webhook
 from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.listening import listen
 from gpuyard_cluster.scheduler.extenders import ExtenderConfig
@@ -43,7 +44,7 @@ class EmbeddedYard:
     def __init__(self, nodes: Sequence[YardNode], options: Options = Options()) -> None:
         self._options, self._yard = options, {node.name: node for node in nodes}
         self.runtime = AsyncioRuntime()
-        self.server = APIServer(self.runtime.now, options.seed, self._logs)
+        self.server = APIServer(self.runtime.now, options.seed, self._logs, webhooks=call_webhook)
         self.api = DirectApi(self.server, "kubectl")
         self.nodes: dict[str, EmbeddedNode] = {}
         self._ends = contextlib.AsyncExitStack()

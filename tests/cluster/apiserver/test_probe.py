@@ -15,6 +15,7 @@ import pytest
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.http import serve
 from gpuyard_cluster.apiserver.server import APIServer
+from gpuyard_cluster.apiserver.webhook_calls import call_webhook
 from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
 from gpuyard_cluster.controllers.namespaces import NamespaceController
 from gpuyard_cluster.wiring.feeding import on_loop
@@ -32,7 +33,7 @@ class Cluster:
 
     def __init__(self) -> None:
         self.runtime = AsyncioRuntime()
-        self.server = APIServer(self.runtime.now)
+        self.server = APIServer(self.runtime.now, webhooks=call_webhook)
         api = DirectApi(self.server)
         collector = GarbageCollector(api, self.runtime, self.server.collections())
         namespaces = NamespaceController(api, self.runtime)

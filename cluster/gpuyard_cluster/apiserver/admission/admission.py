@@ -1,14 +1,14 @@
 """Admission: what the cluster says about a write before the object's own rules do.
 
-Stands for kube-apiserver's admission plugins NamespaceLifecycle, Priority, MutatingAdmissionPolicy and
-ValidatingAdmissionPolicy (admission webhooks are refused at their creation, so there are none to call).
+Stands for kube-apiserver's admission plugins NamespaceLifecycle, Priority, MutatingAdmissionPolicy,
+MutatingAdmissionWebhook, ValidatingAdmissionPolicy and ValidatingAdmissionWebhook, in this order.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver.admission import policies
+from gpuyard_cluster.apiserver.admission import policies, webhooks
 from gpuyard_cluster.apiserver.admission.policy_matching import Attributes
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.errors import ApiError, Cause, forbidden, not_found
@@ -53,9 +53,29 @@ def _terminating(target: Target) -> ApiError:
 
 def mutate(backend: Backend, attempt: Attempt, obj: JSON) -> JSON:
     """The object as admission wants it to be."""
-    if attempt.operation == "CREATE" and attempt.target.resource.qualified == "pods":
+    target = attempt.target
+    if attempt.operation == "CREATE" and target.resource.qualified == "pods" and not target.subresource:
         priorities.admit(obj, _objects(backend, "priorityclasses.scheduling.k8s.io"))
-    found = _objects(backend, f"mutatingadmissionpolicies.{_GROUP}")
+    obj = _mutated_by_policies(backend, attempt, obj, again=False)
+    if not backend.store.count(webhooks.MUTATING):
+        return obj
+    attributes, past = _attributes(backend, attempt), webhooks.Round()
+    left = webhooks.mutate(backend, attributes, obj, past)
+    if left == obj:
+        return obj
+    obj = _mutated_by_policies(backend, attempt, left, again=True)
+    if obj != left:
+        past.again |= past.called
+    return webhooks.mutate(backend, attributes, obj, past, again=True)
+
+
+def _mutated_by_policies(backend: Backend, attempt: Attempt, obj: JSON, *, again: bool) -> JSON:
+    """The object as policies want it; `again` after webhooks have changed it, for those that ask for that."""
+    found = [
+        policy
+        for policy in _objects(backend, f"mutatingadmissionpolicies.{_GROUP}")
+        if not again or policy["spec"].get("reinvocationPolicy") == "IfNeeded"
+    ]
     if not found:
         return obj
     bindings = _objects(backend, f"mutatingadmissionpolicybindings.{_GROUP}")
@@ -68,6 +88,15 @@ def validate(backend: Backend, attempt: Attempt, obj: JSON | None) -> None:
     if found:
         bindings = _objects(backend, f"validatingadmissionpolicybindings.{_GROUP}")
         policies.validate(found, bindings, _attributes(backend, attempt), obj)
+    if backend.store.count(webhooks.VALIDATING):
+        webhooks.validate(backend, _attributes(backend, attempt), obj)
+
+
+def admit_deletion(backend: Backend, attempt: Attempt) -> None:
+    """Raise what the cluster has against a deletion. There is nothing to change, but mutating webhooks are asked."""
+    if backend.store.count(webhooks.MUTATING):
+        webhooks.announce(backend, _attributes(backend, attempt))
+    validate(backend, attempt, None)
 
 
 def _objects(backend: Backend, collection: str) -> Sequence[JSON]:

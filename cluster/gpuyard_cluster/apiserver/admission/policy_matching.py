@@ -34,8 +34,12 @@ class Attributes:
         """The `request` that expressions see."""
         resource = self.resource
         typed = {"group": resource.group, "version": resource.version}
+        part = resource.subresource(self.subresource)
+        kind = typed | {"kind": resource.kind}
+        if part is not None and part.kind != resource.kind:
+            kind = {"group": part.group, "version": part.version, "kind": part.kind}
         return {
-            "kind": typed | {"kind": resource.kind},
+            "kind": kind,
             "resource": typed | {"resource": resource.plural},
             "subResource": self.subresource,
             "name": self.name,

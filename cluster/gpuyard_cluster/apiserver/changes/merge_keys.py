@@ -16,6 +16,8 @@ _BY_KEY: Mapping[tuple[str, ...], str] = {
         V1ServiceAccount.secrets V1CSINodeSpec.drivers
         V1MutatingAdmissionPolicySpec.matchConditions V1ValidatingAdmissionPolicySpec.matchConditions
         V1ValidatingAdmissionPolicySpec.variables
+        V1MutatingWebhookConfiguration.webhooks V1ValidatingWebhookConfiguration.webhooks
+        V1MutatingWebhook.matchConditions V1ValidatingWebhook.matchConditions
     """,
     ("containerPort", "protocol"): "V1Container.ports V1EphemeralContainer.ports",
     (

@@ -180,6 +180,10 @@ BUILTIN: tuple[Resource, ...] = (
     _resource(
         _ADMISSION, "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", cluster_wide=True
     ),
+    _resource(_ADMISSION, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", cluster_wide=True),
+    _resource(
+        _ADMISSION, "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", cluster_wide=True
+    ),
     _resource(_RBAC, "clusterrolebindings", "ClusterRoleBinding", cluster_wide=True),
     _resource(_RBAC, "clusterroles", "ClusterRole", cluster_wide=True),
     _resource(_RBAC, "rolebindings", "RoleBinding"),

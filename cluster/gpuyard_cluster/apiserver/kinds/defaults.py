@@ -123,6 +123,24 @@ def _policy(policy: JSON) -> None:
         rule.setdefault("scope", "*")
 
 
+def _webhooks(configuration: JSON) -> None:
+    mutating = {"reinvocationPolicy": "Never"} if configuration["kind"].startswith("Mutating") else {}
+    for hook in configuration.get("webhooks", ()):
+        for field, value in {**_WEBHOOK, **mutating}.items():
+            hook.setdefault(field, copy.copy(value))
+        for rule in hook.get("rules", ()):
+            rule.setdefault("scope", "*")
+        if "service" in hook.get("clientConfig", {}):
+            hook["clientConfig"]["service"].setdefault("port", 443)
+
+
+_WEBHOOK: JSON = {
+    "failurePolicy": "Fail",
+    "matchPolicy": "Equivalent",
+    "namespaceSelector": {},
+    "objectSelector": {},
+    "timeoutSeconds": 10,
+}
 _ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}}
 _DAEMON_ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
 _STATEFUL_ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
@@ -137,6 +155,7 @@ _DEFAULTS: dict[str, Callable[[JSON], None]] = {
         parallelism=1, completions=1, backoffLimit=6, completionMode="NonIndexed", suspend=False
     ),
     "MutatingAdmissionPolicy": _policy,
+    "MutatingWebhookConfiguration": _webhooks,
     "Namespace": _namespace,
     "Node": _node,
     "Pod": default_pod,
@@ -151,5 +170,6 @@ _DEFAULTS: dict[str, Callable[[JSON], None]] = {
         revisionHistoryLimit=10,
     ),
     "ValidatingAdmissionPolicy": _policy,
+    "ValidatingWebhookConfiguration": _webhooks,
 }
 _PREPARE: dict[str, Callable[[JSON], None]] = {"Namespace": _new_namespace, "Pod": _new_pod}

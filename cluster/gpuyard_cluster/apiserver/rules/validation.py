@@ -16,6 +16,7 @@ from gpuyard_cluster.apiserver.rules import (
     pod_updates,
     pods,
     policies,
+    webhooks,
     workloads,
 )
 
@@ -63,6 +64,7 @@ _CREATE: dict[str, Rule] = {
     "Lease": coordination.lease_faults,
     "MutatingAdmissionPolicy": policies.policy_faults,
     "MutatingAdmissionPolicyBinding": policies.binding_faults,
+    "MutatingWebhookConfiguration": webhooks.configuration_faults,
     "Node": nodes.node_faults,
     "Pod": pods.create_faults,
     "PodDisruptionBudget": coordination.budget_faults,
@@ -72,6 +74,7 @@ _CREATE: dict[str, Rule] = {
     "StatefulSet": workloads.workload_faults,
     "ValidatingAdmissionPolicy": policies.policy_faults,
     "ValidatingAdmissionPolicyBinding": policies.binding_faults,
+    "ValidatingWebhookConfiguration": webhooks.configuration_faults,
 }
 _UPDATE: dict[str, ChangeRule] = {
     "ConfigMap": data.update_faults,

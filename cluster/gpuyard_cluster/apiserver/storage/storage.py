@@ -80,6 +80,10 @@ class Store:
         """The object of that key as it is now."""
         return self._collection(collection).objects.get(key)
 
+    def count(self, collection: str) -> int:
+        """How many objects there are now."""
+        return len(self._collection(collection).objects)
+
     def scan(self, collection: str, prefix: str = "", after: str = "") -> Iterator[Stored]:
         """The objects whose keys start with `prefix` and are greater than `after`, in the order of keys."""
         found = self._collection(collection)

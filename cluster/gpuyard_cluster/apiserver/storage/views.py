@@ -14,6 +14,15 @@ from gpuyard_cluster.apiserver.kinds.resources import Resource
 from gpuyard_cluster.apiserver.storage.storage import Stored
 
 
+def converted(obj: JSON, source: Resource, shown: Resource) -> JSON:
+    """An object of `source` as another version of the same resource shows it."""
+    if source.api_version == shown.api_version:
+        return obj
+    return (
+        as_events_group(obj) if shown.group == EVENTS_GROUP else View(source).storable(obj, shown.api_version)
+    )
+
+
 def _type_prefix(kind: str, api_version: str) -> bytes:
     return b'{"kind":"%b","apiVersion":"%b",' % (kind.encode(), api_version.encode())
 

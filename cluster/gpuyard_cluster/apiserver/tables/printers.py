@@ -38,6 +38,8 @@ def _column(title: str) -> tuple[str, int]:
 
 _PODS = "(Containers), (Images), (Selector)"
 
+_WEBHOOKS = Printer("Webhooks, Age", lambda obj, now: [len(obj.get("webhooks", ())), cells.age(obj, now)])
+
 PLAIN = Printer("Age", lambda obj, now: [cells.age(obj, now)])
 
 PRINTERS: Mapping[str, Printer] = {
@@ -73,6 +75,8 @@ PRINTERS: Mapping[str, Printer] = {
     "priorityclasses.scheduling.k8s.io": Printer(
         "Value, Global-Default, Age, PreemptionPolicy", object_rows.priority_class
     ),
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
     "customresourcedefinitions.apiextensions.k8s.io": Printer("Created At", object_rows.definition),
 }
 """By qualified plural."""

@@ -17,9 +17,11 @@ from gpuyard_cluster.apiserver.wire.options import WriteOptions
 
 def bind(backend: Backend, target: Target, binding: JSON, options: WriteOptions) -> None:
     """Bind the target's pod; 409 when it cannot be bound."""
+    metadata.place(target, binding["metadata"])
+    attempt = admission.Attempt("CREATE", target, None, options)
+    binding = admission.mutate(backend, attempt, binding)
+    admission.validate(backend, attempt, binding)
     given = binding["metadata"]
-    metadata.place(target, given)
-    admission.validate(backend, admission.Attempt("CREATE", target, None, options), binding)
     node = _node(target, binding)
     pod = backend.read(target).copy()
     preconditions = {key: given.get(key) for key in ("uid", "resourceVersion")}

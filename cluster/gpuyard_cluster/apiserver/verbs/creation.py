@@ -28,11 +28,14 @@ _CREATED_WITH_STATUS = frozenset({"nodes"})
 def create(backend: Backend, target: Target, obj: JSON, options: WriteOptions) -> Stored:
     """Store a new object that is decoded and defaulted; ApiError when it is refused."""
     managed = obj["metadata"].pop("managedFields", None)
-    metadata.begin(backend, target, obj)
+    metadata.place(target, obj["metadata"])
     place = replace(target, name=obj["metadata"].get("name", ""))
     attempt = admission.Attempt("CREATE", place, None, options)
     admission.check_namespace(backend, place)
     obj = admission.mutate(backend, attempt, obj)
+    metadata.begin(backend, target, obj)
+    place = replace(target, name=obj["metadata"].get("name", ""))
+    attempt = replace(attempt, target=place)
     _prepare(place.resource, obj)
     _validate(place.resource, obj)
     if place.resource.kind == "CustomResourceDefinition":

@@ -37,10 +37,19 @@ def delete(backend: Backend, target: Target, options: DeleteOptions) -> Deleted:
     """Delete the target's object, or mark it for deletion; ApiError when that is refused."""
     stored = backend.read(target)
     metadata.check_preconditions(target, stored.obj["metadata"], options.preconditions)
-    attempt = admission.Attempt(
-        "DELETE", target, backend.view(target).obj(stored), WriteOptions(dry_run=options.dry_run)
-    )
-    admission.validate(backend, attempt, None)
+    _admit(backend, target, stored, options)
+    return carry_out(backend, target, options)
+
+
+def _admit(backend: Backend, target: Target, stored: Stored, options: DeleteOptions) -> None:
+    old = backend.view(target).obj(stored)
+    attempt = admission.Attempt("DELETE", target, old, WriteOptions(dry_run=options.dry_run))
+    admission.admit_deletion(backend, attempt)
+
+
+def carry_out(backend: Backend, target: Target, options: DeleteOptions) -> Deleted:
+    """Delete the target's object, or mark it, once that is admitted."""
+    stored = backend.read(target)
     if target.resource.qualified == "namespaces":
         return _delete_namespace(backend, target, stored, options)
     obj = backend.view(target).obj(stored)
@@ -140,11 +149,13 @@ def _delete_namespace(backend: Backend, target: Target, stored: Stored, options:
 def delete_collection(
     backend: Backend, target: Target, found: list[Stored], options: DeleteOptions
 ) -> list[Stored]:
-    """Delete each of `found`; their states after the request."""
-    deleted = []
+    """Delete each of `found`; their states after the request. All are admitted before one is deleted, so that
+    nothing has happened where admission has to wait."""
+    each = []
     for stored in found:
         meta = stored.obj["metadata"]
         one = replace(target, namespace=meta.get("namespace", ""), name=meta["name"])
-        if backend.get(one) is not None:
-            deleted.append(delete(backend, one, options).stored)
-    return deleted
+        metadata.check_preconditions(one, meta, options.preconditions)
+        _admit(backend, one, stored, options)
+        each.append(one)
+    return [carry_out(backend, one, options).stored for one in each if backend.get(one) is not None]

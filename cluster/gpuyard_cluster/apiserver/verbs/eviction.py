@@ -4,9 +4,8 @@ Stands for `pods/eviction` of kube-apiserver. Law: an eviction takes its share o
 that two at once cannot both have the last one.
 """
 
-from dataclasses import replace
-
 from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.admission import admission
 from gpuyard_cluster.apiserver.backend import Backend, internal
 from gpuyard_cluster.apiserver.errors import ApiError, Cause, forbidden
 from gpuyard_cluster.apiserver.kinds.conditions import condition, with_condition
@@ -17,14 +16,17 @@ from gpuyard_cluster.apiserver.storage import commits
 from gpuyard_cluster.apiserver.storage.storage import Stored
 from gpuyard_cluster.apiserver.verbs import deletion
 from gpuyard_cluster.apiserver.wire.delete_options import DeleteOptions
+from gpuyard_cluster.apiserver.wire.options import WriteOptions
 
 _BUDGETS = "poddisruptionbudgets.policy"
 _RETRY_SECONDS = 10
 
 
-def evict(backend: Backend, target: Target, options: DeleteOptions) -> None:
+def evict(backend: Backend, target: Target, eviction: JSON, options: DeleteOptions) -> None:
     """Delete the target's pod, if the budgets that select it allow it; else 429."""
     pod = backend.read(target)
+    attempt = admission.Attempt("CREATE", target, None, WriteOptions(dry_run=options.dry_run))
+    admission.validate(backend, attempt, admission.mutate(backend, attempt, eviction))
     metadata.check_preconditions(target, pod.obj["metadata"], options.preconditions)
     budget = _budget(backend, pod)
     spent = None
@@ -35,7 +37,7 @@ def evict(backend: Backend, target: Target, options: DeleteOptions) -> None:
             budgets = backend.registry.find("policy", "v1", "poddisruptionbudgets")
             commits.put(backend, Target(budgets, target.namespace, spent["metadata"]["name"]), spent)
         _mark(backend, target, pod)
-    deletion.delete(backend, target, replace(options, preconditions={}))
+    deletion.carry_out(backend, target, options)
 
 
 def _budget(backend: Backend, pod: Stored) -> Stored | None:

@@ -3,7 +3,9 @@
 Stands for `endpoints/handlers` of kube-apiserver: each takes a request apart, lets a flow do the work, and renders.
 """
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.errors import ApiError
@@ -36,6 +38,8 @@ _CREATED_BY_PUT = frozenset(
     }
 )
 """Resources whose strategy has AllowCreateOnUpdate."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+"""What no header may hold: a warning with it is dropped."""
 _RETURNED_WHEN_GONE = frozenset({"pods", "serviceaccounts", "services"})
 """Resources whose registry has ReturnDeletedObject; the others answer a finished deletion with a Status."""
 
@@ -62,9 +66,14 @@ def rendering(backend: Backend, request: Request, target: Target) -> Renderer:
 
 def written(renders: Renderer, stored: Stored, status: int, warnings: list[str]) -> Response:
     """The answer to a write: the object as it is now."""
-    response = renders.response(stored, status)
-    headers = tuple(("warning", f'299 - "{_escaped(text)}"') for text in warnings)
-    return Response(response.status, response.headers + headers, response.body)
+    return warned(renders.response(stored, status), warnings)
+
+
+def warned(response: Response, warnings: list[str]) -> Response:
+    """The response with something that its client should be told."""
+    told = [text for text in warnings if not _CONTROL.search(text)]
+    headers = tuple(("warning", f'299 - "{_escaped(text)}"') for text in told)
+    return replace(response, headers=response.headers + headers) if headers else response
 
 
 def get(backend: Backend, request: Request, target: Target) -> Response:

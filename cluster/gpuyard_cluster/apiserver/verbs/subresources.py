@@ -53,7 +53,8 @@ def bind(backend: Backend, request: Request, target: Target) -> Response:
     """POST of a Binding, to the pod or to the namespace's bindings."""
     body = bodies.read_kind(request, "v1", "Binding")
     pods = backend.registry.find("", "v1", "pods")
-    place = replace(target, resource=pods, name=target.name or str(body["metadata"].get("name", "")))
+    name = target.name or str(body["metadata"].get("name", ""))
+    place = replace(target, resource=pods, name=name, subresource="binding")
     binding.bind(backend, place, body, write_options(request))
     return document(_DONE, negotiate(request.headers.get("accept", "")), 201)
 
@@ -63,7 +64,7 @@ def _evict(backend: Backend, request: Request, target: Target) -> Response:
     if body["metadata"].get("name", target.name) != target.name:
         raise bad_request("name in URL does not match name in Eviction object")
     options = delete_options(request, body.get("deleteOptions") or {})
-    eviction.evict(backend, target, options)
+    eviction.evict(backend, target, body, options)
     return document(_DONE, negotiate(request.headers.get("accept", "")), 201)
 
 

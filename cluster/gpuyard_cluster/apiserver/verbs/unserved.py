@@ -7,7 +7,6 @@ where the thing works.
 _PLURALS = {
     "": "componentstatuses limitranges persistentvolumeclaims persistentvolumes podtemplates "
     "replicationcontrollers resourcequotas",
-    "admissionregistration.k8s.io": "mutatingwebhookconfigurations validatingwebhookconfigurations",
     "apiregistration.k8s.io": "apiservices",
     "apps": "controllerrevisions",
     "autoscaling": "horizontalpodautoscalers",

@@ -93,7 +93,7 @@ def settle(
         resource.schema.default(obj)
     else:
         _fill_parts(obj)
-        defaults.apply_defaults(resource.kind, obj)
+        defaults.apply_defaults(obj["kind"], obj)
     problems = [f'unknown field "{path}"' for path in unknown]
     problems += [f'duplicate field "{path}"' for path in duplicates]
     if problems and options.validation == "Strict":
