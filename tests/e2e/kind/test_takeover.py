@@ -31,9 +31,9 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def laptop(kubeconfig: str, host: str, port: int) -> AsyncIterator[Process]:
+async def laptop(kubeconfig: str, host: str, port: int, *options: str) -> AsyncIterator[Process]:
     arguments = ("--kubeconfig", kubeconfig, "--host", host, "--port", str(port), "--advertise", host)
-    process = await asyncio.create_subprocess_exec(COMMAND, *arguments, stderr=PIPE, stdout=DEVNULL)
+    process = await asyncio.create_subprocess_exec(COMMAND, *arguments, *options, stderr=PIPE, stdout=DEVNULL)
     try:
         yield process
     finally:
