@@ -13,28 +13,33 @@ from starlette.requests import ClientDisconnect
 
 from gpuyard import accounts, plans
 from gpuyard_extender import wire
+from gpuyard_extender.metrics import Metrics
 from gpuyard_extender.service import NOT_SYNCED, Extender
+from gpuyard_kube.metrics import CONTENT_TYPE, PATH
 
 log = logging.getLogger("gpuyard.extender")
 
 BROKEN = "the extender failed; its log says why"
 
 
-def create_app(extender: Extender) -> FastAPI:
-    """The ASGI application of one extender."""
+def create_app(extender: Extender, metrics: Metrics | None = None) -> FastAPI:
+    """The ASGI application of one extender. `metrics` are its own, where they have to say more than it knows."""
     # No schema pages: the protocol is kube-scheduler's, and the pages would load scripts from elsewhere.
     app = FastAPI(title="GPUYard extender", openapi_url=None)
-    _add_verbs(app, extender)
+    metrics = metrics or Metrics(extender)
+    _add_verbs(app, extender, metrics)
     _add_queries(app, extender)
-    _add_health(app, extender)
+    _add_health(app, extender, metrics)
     return app
 
 
-def _add_verbs(app: FastAPI, extender: Extender) -> None:
+def _add_verbs(app: FastAPI, extender: Extender, metrics: Metrics) -> None:
     @app.post("/filter")
     async def filter_nodes(request: Request) -> Response:
         try:
-            return _json(extender.filter(await _decoded(request)))
+            args = await _decoded(request)
+            with metrics.timed("filter"):
+                return _json(extender.filter(args))
         except Exception:
             log.exception("filter failed")
             return _json(wire.filter_error(BROKEN))
@@ -42,7 +47,9 @@ def _add_verbs(app: FastAPI, extender: Extender) -> None:
     @app.post("/prioritize")
     async def prioritize(request: Request) -> Response:
         try:
-            return _json(extender.prioritize(await _decoded(request)))
+            args = await _decoded(request)
+            with metrics.timed("prioritize"):
+                return _json(extender.prioritize(args))
         except Exception:
             log.exception("prioritize failed")
             return _json([])
@@ -50,7 +57,9 @@ def _add_verbs(app: FastAPI, extender: Extender) -> None:
     @app.post("/bind")
     async def bind(request: Request) -> Response:
         try:
-            return _json(await extender.bind(await _decoded(request)))
+            args = await _decoded(request)
+            with metrics.timed("bind"):
+                return _json(await extender.bind(args))
         except Exception:
             log.exception("bind failed")
             return _json(wire.bind_result(BROKEN))
@@ -79,7 +88,7 @@ def _add_queries(app: FastAPI, extender: Extender) -> None:
         return _json(accounts.ledger_to_json(extender.accounts()))
 
 
-def _add_health(app: FastAPI, extender: Extender) -> None:
+def _add_health(app: FastAPI, extender: Extender, metrics: Metrics) -> None:
     @app.get("/livez")
     async def livez() -> Response:
         return Response("ok")
@@ -87,6 +96,10 @@ def _add_health(app: FastAPI, extender: Extender) -> None:
     @app.get("/readyz")
     async def readyz() -> Response:
         return Response("ok") if extender.ready else Response("not synced yet", 503)
+
+    @app.get(PATH)
+    async def measured() -> Response:
+        return Response(metrics.exposed(), media_type=CONTENT_TYPE)
 
 
 async def _decoded(request: Request) -> Any:

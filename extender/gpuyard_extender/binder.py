@@ -5,14 +5,13 @@ Stands for the goroutine of one binding cycle. The decisions are `binding.decide
 
 from collections.abc import Callable
 
-from gpuyard.annotations import Allocation
+from gpuyard.annotations import Allocation, ids
 from gpuyard.writes import Reply
 from gpuyard_extender import binding
 from gpuyard_extender.barrier import Barriers, Key, Ticket
 from gpuyard_extender.binding import BindRequest, Bound, Commit, Held, Refused
 from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger
-from gpuyard_extender.pods import ids
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime, Signal
 
@@ -27,6 +26,11 @@ class Binder:
         self._tell = tell
         self._barriers = Barriers(runtime)
         self._writing: dict[str, Signal] = {}
+
+    @property
+    def held(self) -> int:
+        """Binds that wait for the rest of their gang."""
+        return sum(len(uids) for _, uids in self._barriers.waiting())
 
     async def bind(self, request: BindRequest) -> Bound | Refused:
         """The answer to one Bind, when there is one."""

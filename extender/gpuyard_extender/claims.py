@@ -7,11 +7,12 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpuyard.annotations import ids
 from gpuyard.cluster import Placement
 from gpuyard.fit import Amounts
 from gpuyard.reservations import Seat
 from gpuyard_extender import settings
-from gpuyard_extender.pods import Pod, ids
+from gpuyard_extender.pods import Pod
 
 
 class Grade(enum.Enum):

@@ -5,10 +5,11 @@ member that wants GPUs goes nowhere but to its seat.
 """
 
 from gpuyard import placement
+from gpuyard.annotations import ids
 from gpuyard.cluster import Node, Placement
 from gpuyard.reservations import Seat
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard_extender.pods import Pod, ids
+from gpuyard_extender.pods import Pod
 
 
 def needs_seat(pod: Pod) -> bool:

@@ -44,7 +44,7 @@ class Ledger:
         self._reservations: Mirror[Reservation] = Mirror(reservations.from_object)
         self._members = Members()
         self._seats = Seats()
-        self._assumptions: dict[str, Assumption] = {}
+        self.assumptions: dict[str, Assumption] = {}
         self._expiries: list[tuple[float, str]] = []
 
     # --- events in
@@ -78,15 +78,15 @@ class Ledger:
         if self.pods.deleted(placement.uid):
             return
         assumption = Assumption(placement, grade, now + grade.seconds)
-        self._assumptions[placement.uid] = assumption
+        self.assumptions[placement.uid] = assumption
         heapq.heappush(self._expiries, (assumption.expires, placement.uid))
         self._settle(placement.uid)
 
     def forget(self, uid: str, grade: Grade) -> None:
         """Drop the assumption about a pod if it is of this grade."""
-        found = self._assumptions.get(uid)
+        found = self.assumptions.get(uid)
         if found is not None and found.grade is grade:
-            del self._assumptions[uid]
+            del self.assumptions[uid]
             self._settle(uid)
 
     def promise(self, reservation: Reservation) -> None:
@@ -117,7 +117,7 @@ class Ledger:
 
     def assumption(self, uid: str, now: float) -> Assumption | None:
         self.expire(now)
-        return self._assumptions.get(uid)
+        return self.assumptions.get(uid)
 
     def members(self, namespace: str, group: str) -> tuple[Pod, ...]:
         """The pods of a group that have neither failed nor are on their way out, by name."""
@@ -142,7 +142,7 @@ class Ledger:
         self._settle(*self._seats.expire(now))
         while self._expiries and self._expiries[0][0] <= now:
             _, uid = heapq.heappop(self._expiries)
-            found = self._assumptions.get(uid)
+            found = self.assumptions.get(uid)
             if found is not None and found.expires <= now:
                 self.forget(uid, found.grade)
 
@@ -153,7 +153,7 @@ class Ledger:
             self._members.changed(change.before, change.after)
             pod = change.after
             if pod is None or pod.node or pod.ended:
-                self._assumptions.pop(change.uid, None)
+                self.assumptions.pop(change.uid, None)
             self._settle(change.uid)
             if pod is not None and pod.unplanned and not (change.before and change.before.unplanned):
                 self._report_unplanned(pod)
@@ -186,13 +186,13 @@ class Ledger:
             return None
         if pod is not None and pod.node:
             return claims.of_pod(pod)
-        assumption, seated = self._assumptions.get(uid), self._seats.find(uid)
+        assumption, seated = self.assumptions.get(uid), self._seats.find(uid)
         if assumption is not None and (seated is None or assumption.grade is not Grade.TENTATIVE):
             return claims.of_placement(assumption.placement)
         return claims.of_seat(seated[1], pod) if seated else None
 
     def _grade(self, uid: str) -> Grade | None:
-        pod, assumption = self.pods.get(uid), self._assumptions.get(uid)
+        pod, assumption = self.pods.get(uid), self.assumptions.get(uid)
         if pod is not None and pod.node:
             return None if pod.terminating or pod.phase == "Failed" else Grade.BOUND
         return assumption.grade if assumption is not None else None

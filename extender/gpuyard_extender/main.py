@@ -21,6 +21,7 @@ from gpuyard_extender.endpoints import Address
 from gpuyard_extender.guard import Guard
 from gpuyard_extender.leadership import RESOURCES, FencedApi, Leadership
 from gpuyard_extender.ledger import PATHS
+from gpuyard_extender.metrics import Metrics
 from gpuyard_extender.reviews import Reviews
 from gpuyard_extender.server import Place, Server
 from gpuyard_extender.service import Extender
@@ -75,7 +76,8 @@ def _one_of_several(given: argparse.Namespace, api: HttpApi, runtime: AsyncioRun
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
     runtime.spawn(Informer(api, leadership, RESOURCES).run(), "leadership informer")
     runtime.spawn(leadership.run(), "leadership")
-    door = Doorkeeper(create_app(extender), leadership)
+    app = create_app(extender, Metrics(extender, lambda: leadership.leading))
+    door = Doorkeeper(app, leadership)
     return Server(_guarded(door, given, api, runtime), _place(given), leadership.hand_back)
 
 

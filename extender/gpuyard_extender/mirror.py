@@ -49,6 +49,10 @@ class Mirror(Generic[T]):
     def named(self, namespace: str, name: str) -> T | None:
         return self.get(self._uids.get(f"{namespace}/{name}", ""))
 
+    def all(self) -> Iterator[T]:
+        """The objects that could be read."""
+        return (seen.value for seen in self._seen.values() if seen.value is not None)
+
     def deleted(self, uid: str) -> bool:
         """Whether the object with this UID was there once and is gone for ever."""
         return uid in self._deleted

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gpuyard import annotations, requests, vocabulary
 from gpuyard.accounts import truth
-from gpuyard.annotations import Allocation
+from gpuyard.annotations import Allocation, ids
 from gpuyard.fit import PodFit
 from gpuyard.requests import PodRequest
 from gpuyard.verdicts import Rejection
@@ -31,6 +31,8 @@ class Pod:
     request: PodRequest | Rejection
     plan: Allocation
     truth: Allocation
+    drifted: bool = False
+    """Whether the kubelet gave other devices than were planned."""
 
     @property
     def ended(self) -> bool:
@@ -60,11 +62,6 @@ def read(obj: JSON) -> Pod | None:
         return None
 
 
-def ids(allocation: Allocation) -> frozenset[str]:
-    """All device ids of an allocation."""
-    return frozenset(found for held in allocation.values() for given in held.values() for found in given)
-
-
 def _read(obj: JSON) -> Pod:
     metadata, status = obj["metadata"], obj.get("status") or {}
     marks, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
@@ -82,4 +79,5 @@ def _read(obj: JSON) -> Pod:
         request=requests.parse(obj),
         plan={name: held for name, held in plan.items() if name not in told},
         truth=told,
+        drifted=any(ids({name: plan[name]}) != ids({name: told[name]}) for name in plan.keys() & told.keys()),
     )

@@ -18,6 +18,7 @@ from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
 from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.settings import Settings
+from gpuyard_extender.tally import PASSED, Tally
 from gpuyard_extender.waking import Waker
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
@@ -32,13 +33,13 @@ class Extender:
     """Answers the verbs of the extender protocol, plans gangs and explains. An Observer of `ledger.PATHS`."""
 
     def __init__(self, api: Api, runtime: Runtime, settings: Settings, narrate: Narrator = silent) -> None:
-        self.ledger = Ledger(self._tell)
+        self.ledger, self.tally = Ledger(self._tell), Tally()
         self._runtime = runtime
         self._policy = scoring.POLICIES[settings.policy]
         self._narrate = narrate
         self._unlisted = set(PATHS)
         self._binder = Binder(self.ledger, api, runtime, self._tell)
-        self._waker = Waker(self.ledger, api, runtime, self._tell)
+        self._waker = Waker(self.ledger, api, runtime, self._tell, self.tally)
 
     # --- events in
 
@@ -46,6 +47,11 @@ class Extender:
     def ready(self) -> bool:
         """Whether every resource has been listed once."""
         return not self._unlisted
+
+    @property
+    def held_binds(self) -> int:
+        """Binds that wait for the rest of their gang."""
+        return self._binder.held
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         self.ledger.replace(resource, objects)
@@ -68,6 +74,8 @@ class Extender:
             return wire.filter_error(NOT_SYNCED)
         found = scheduling.filter_nodes(asked.pod, asked.names, self.ledger, self._runtime.now())
         self._waker.filtered(asked.pod, asked.names, bool(found.passed))
+        self.tally.verdicts.update({reason: len(names) for reason, names in found.rejected.items()})
+        self.tally.verdicts[PASSED] += len(found.passed)
         refused = "".join(f", {len(names)} × {reason}" for reason, names in sorted(found.rejected.items()))
         passed = _few(sorted(found.passed[:_SHOWN]), len(found.passed), ", ")
         self._tell(f"Filter {asked.pod.name}: {passed or 'no node'} passes{refused}")
@@ -92,6 +100,7 @@ class Extender:
         if not self.ready:
             return wire.bind_result(NOT_SYNCED)
         answer = await self._binder.bind(request)
+        self.tally.binds["bound" if isinstance(answer, Bound) else "refused"] += 1
         return wire.bind_result("" if isinstance(answer, Bound) else answer.text)
 
     # --- beside the protocol

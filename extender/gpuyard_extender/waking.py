@@ -16,6 +16,7 @@ from gpuyard.writes import PatchType, Write
 from gpuyard_extender import scheduling
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
+from gpuyard_extender.tally import Tally
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
@@ -37,11 +38,14 @@ class _Rejected:
 class Waker:
     """The rejected pods of one extender."""
 
-    def __init__(self, ledger: Ledger, api: Api, runtime: Runtime, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, ledger: Ledger, api: Api, runtime: Runtime, tell: Callable[[str], None], tally: Tally
+    ) -> None:
         self._ledger = ledger
         self._api = api
         self._runtime = runtime
         self._tell = tell
+        self._tally = tally
         self._rejected: dict[str, _Rejected] = {}
         self._next: float | None = None
 
@@ -72,6 +76,7 @@ class Waker:
         self._ledger.expire(self._runtime.now())
         for pod in self._ready():
             self._tell(f"Wake {pod.name}: it was rejected, but fits now")
+            self._tally.woken += 1
             await self._api.send(_touch(pod, self._runtime.now()))
         self.look_again()
 

@@ -1,6 +1,7 @@
 """What a Pod object says about devices."""
 
 from gpuyard import annotations, vocabulary
+from gpuyard.annotations import ids
 from gpuyard_extender import pods
 from tests.extender.builders import gpu_pod
 
@@ -11,8 +12,8 @@ def test_status_beats_plan_container_by_container() -> None:
     obj["metadata"]["annotations"] = {vocabulary.ALLOCATION: annotations.write_allocation(plan)}
     pod = pods.read(obj)
     assert pod is not None
-    assert pods.ids(pod.truth) == {"GPU-real"}
-    assert pods.ids(pod.plan) == {"GPU-init"}
+    assert ids(pod.truth) == {"GPU-real"}
+    assert ids(pod.plan) == {"GPU-init"}
 
 
 def test_devices_of_others_are_not_ours() -> None:

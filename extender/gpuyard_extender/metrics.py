@@ -1,0 +1,79 @@
+"""What the extender measures, for Prometheus.
+
+Stands for kube-scheduler's metrics package. Durations are noted by the web server (`timed`); all else is read from
+the extender when somebody asks.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+
+from prometheus_client import Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from gpuyard_extender.service import Extender
+from gpuyard_kube.metrics import SECONDS, counted, exposed, gauged, registry
+
+PREFIX = "gpuyard_extender"
+
+
+class Metrics(Collector):
+    """The numbers of one extender. `leading`: whether it is the active one."""
+
+    def __init__(self, extender: Extender, leading: Callable[[], bool] = lambda: True) -> None:
+        self._extender, self._leading = extender, leading
+        self._registry = registry()
+        self._durations = Histogram(
+            f"{PREFIX}_verb_duration_seconds",
+            "How long the answer to a verb took; of Bind with the wait for the rest of a gang.",
+            ["verb"],
+            registry=self._registry,
+            buckets=SECONDS,
+        )
+        self._registry.register(self)
+
+    def timed(self, verb: str) -> AbstractContextManager[object]:
+        """Notes how long the block takes."""
+        return self._durations.labels(verb).time()
+
+    def exposed(self) -> bytes:
+        return exposed(self._registry)
+
+    def collect(self) -> Iterator[Metric]:
+        tally, ledger = self._extender.tally, self._extender.ledger
+        yield counted(
+            f"{PREFIX}_verdicts", "Nodes judged by Filter, by reason code.", "reason", tally.verdicts
+        )
+        yield counted(f"{PREFIX}_binds", "Answers to Bind.", "answer", tally.binds)
+        yield CounterMetricFamily(
+            f"{PREFIX}_woken_pods", "Pods made to be tried again after a rejection.", value=tally.woken
+        )
+        assumed = Counter(found.grade.name.lower() for found in ledger.assumptions.values())
+        yield gauged(
+            f"{PREFIX}_assumed_pods",
+            "Pods with devices that the API does not show yet, by how sure that is.",
+            "grade",
+            assumed,
+        )
+        yield GaugeMetricFamily(
+            f"{PREFIX}_held_binds",
+            "Binds that wait for the rest of their gang.",
+            value=self._extender.held_binds,
+        )
+        yield GaugeMetricFamily(
+            f"{PREFIX}_drifted_pods",
+            "Live pods whose kubelet gave other devices than were planned.",
+            value=sum(pod.drifted and not pod.ended for pod in ledger.pods.all()),
+        )
+        yield GaugeMetricFamily(
+            f"{PREFIX}_unplanned_pods",
+            "Live pods that were bound past the extender: their GPUs count but are not known.",
+            value=sum(pod.unplanned for pod in ledger.pods.all()),
+        )
+        yield GaugeMetricFamily(
+            f"{PREFIX}_leading", "1 where this extender is the active one.", value=self._leading()
+        )
+        yield GaugeMetricFamily(
+            f"{PREFIX}_ready", "1 once the whole cluster was listed.", value=self._extender.ready
+        )
