@@ -3,10 +3,42 @@
 import asyncio
 import contextlib
 import socket
+import ssl
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from gpuyard_cluster.apiserver.auth.authentication import Subject
+
+SUBJECT: Final = "gpuyard.subject"
+"""In a scope's `extensions`: whom the client's certificate names, where it showed one that holds."""
+
+
+class _Connection(HttpToolsProtocol):
+    """uvicorn's, which tells an application nothing of certificates."""
+
+    _subject: Subject | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        encrypted = transport.get_extra_info("ssl_object")
+        shown = encrypted.getpeercert() if encrypted is not None else None
+        self._subject = _subject(shown) if shown else None
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._subject is not None:
+            extensions: dict[str, Any] = {SUBJECT: self._subject}
+            self.scope["extensions"] = extensions
+
+
+def _subject(certificate: dict[str, Any]) -> Subject:
+    """Whom a verified certificate names, from what `SSLSocket.getpeercert` tells of it."""
+    parts = [pair for part in certificate.get("subject", ()) for pair in part]
+    organizations = tuple(value for key, value in parts if key == "organizationName")
+    return Subject(next((value for key, value in parts if key == "commonName"), ""), organizations)
 
 
 class _Uvicorn(uvicorn.Server):
@@ -28,7 +60,7 @@ class Guest:
 
     def __init__(self, transport: _Uvicorn, listening: socket.socket, name: str) -> None:
         host, port = listening.getsockname()[:2]
-        self.url = f"http://{host}:{port}"
+        self.url = f"{'https' if transport.config.is_ssl else 'http'}://{host}:{port}"
         self._transport = transport
         self._running = asyncio.create_task(transport.serve([listening]), name=name)
 
@@ -38,7 +70,13 @@ class Guest:
         await self._running
 
 
-async def listen(application: Any, name: str, host: str = "127.0.0.1", port: int = 0) -> Guest:
+async def listen(
+    application: Any,
+    name: str,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    tls: ssl.SSLContext | None = None,
+) -> Guest:
     """Serve on the running event loop; port 0 chooses a free one. OSError when the address cannot be had."""
     listening = socket.create_server((host, port))
     # Accepted connections inherit it. asyncio sets it only where a socket names TCP as its protocol, which this one
@@ -46,7 +84,8 @@ async def listen(application: Any, name: str, host: str = "127.0.0.1", port: int
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     config = uvicorn.Config(
         application,
-        http="httptools",
+        http=_Connection,
+        ssl_context_factory=None if tls is None else lambda *_: tls,
         ws="none",
         lifespan="off",
         log_config=None,

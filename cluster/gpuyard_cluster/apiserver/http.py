@@ -6,18 +6,21 @@ called `serve`, beside whatever else runs there, and signals are left alone.
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
+from gpuyard_cluster.apiserver.auth import authorization
+from gpuyard_cluster.apiserver.auth.authentication import Subject
 from gpuyard_cluster.apiserver.consulting import answer
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
 from gpuyard_cluster.apiserver.server import APIServer, refusal
 from gpuyard_cluster.apiserver.storage.watches import Watch
 from gpuyard_cluster.apiserver.wire import encoding
-from gpuyard_cluster.listening import Guest, listen
+from gpuyard_cluster.listening import SUBJECT, Guest, listen
 
 log = logging.getLogger("gpuyard.apiserver")
 
@@ -42,7 +45,9 @@ class Application:
         if request is None:
             return
         try:
-            response = await answer(self.server, request)
+            response = await answer(self.server, self._authenticated(request, scope))
+        except ApiError as error:
+            response = refusal(error)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             response = refusal(ApiError(500, "InternalError", "Internal error occurred: the log says more"))
@@ -50,6 +55,14 @@ class Application:
             await _write(request, response, send)
         else:
             await self._stream(response, response.watch, receive, send)
+
+    def _authenticated(self, request: Request, scope: Scope) -> Request:
+        """The request with its user. 401 for nobody."""
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        shown: Subject | None = scope.get("extensions", {}).get(SUBJECT)
+        user = self.server.authentication.user(headers, shown)
+        authorization.admit(user, request.path)
+        return replace(request, user=user)
 
     async def _stream(self, response: Response, watch: Watch, receive: Receive, send: Send) -> None:
         """Write events as they come, until the watch ends or its reader goes."""
@@ -138,6 +151,8 @@ class Listener:
         await self._guest.close()
 
 
-async def serve(server: APIServer, host: str = "127.0.0.1", port: int = 0) -> Listener:
+async def serve(
+    server: APIServer, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
+) -> Listener:
     """Listen on the running event loop; port 0 chooses a free one. OSError when the address cannot be had."""
-    return Listener(server, await listen(Application(server), "apiserver", host, port))
+    return Listener(server, await listen(Application(server), "apiserver", host, port, tls))

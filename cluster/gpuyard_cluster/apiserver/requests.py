@@ -6,6 +6,7 @@ Stands for the `http.Request` that reaches kube-apiserver's handlers and what th
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gpuyard_cluster.apiserver.auth.users import ADMIN, User
 from gpuyard_cluster.apiserver.errors import bad_request
 from gpuyard_cluster.apiserver.storage.watches import Watch
 
@@ -23,6 +24,7 @@ class Request:
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    user: User = ADMIN
 
     def flag(self, name: str) -> bool | None:
         """A boolean of the query as Go's ParseBool reads it; None when it is not there."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.admission import webhooks
 from gpuyard_cluster.apiserver.admission.consultation import AwaitedError, Call, Consultation, Webhooks
+from gpuyard_cluster.apiserver.auth.authentication import Authentication
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.bootstrap import bootstrap
 from gpuyard_cluster.apiserver.custom.custom import follow_definitions
@@ -45,6 +46,8 @@ class APIServer:
         webhooks: Webhooks | None = None,
     ) -> None:
         self.faults: list[Fault] = []
+        self.authentication = Authentication()
+        """How those who hand in requests from outside (`http`) find out whose they are."""
         self.webhooks = webhooks
         """How those who hand in requests call webhooks (`consulting`); None where there is no network."""
         self._backend = Backend(Store(history), Registry(BUILTIN), now, random.Random(seed))
@@ -131,7 +134,8 @@ class APIServer:
         if resource.verbs == ("create",) and request.method == "POST" and not target.name:
             if resource.qualified == "bindings":
                 return bind(backend, request, target)
-            answered = reviews.answer(resource, read_kind(request, resource.api_version, resource.kind))
+            review = read_kind(request, resource.api_version, resource.kind)
+            answered = reviews.answer(resource, review, request.user, self.authentication)
             return document(answered, negotiate(request.headers.get("accept", "")), 201)
         return handlers.handle(backend, request, target)
 

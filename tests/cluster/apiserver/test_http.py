@@ -9,6 +9,8 @@ import orjson
 import pytest
 
 from gpuyard_cluster.apiserver import http
+from gpuyard_cluster.apiserver.auth.authentication import Authentication
+from gpuyard_cluster.apiserver.auth.users import User
 from gpuyard_cluster.apiserver.http import serve
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
 from gpuyard_cluster.apiserver.storage.watches import Watch
@@ -198,3 +200,23 @@ def test_a_failure_of_the_server_itself_is_a_status_too(caplog: pytest.LogCaptur
 
     served(check)
     assert "lost" in caplog.text
+
+
+def test_a_locked_server_answers_401_to_strangers_and_knows_those_whom_it_knows() -> None:
+    review = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        api.server.authentication = Authentication({"secret": User("alice")}, required=True)
+        for headers in ({}, {"Authorization": "Bearer wrong"}):
+            async with session.get(CONFIGS, headers=headers) as answer:
+                assert (answer.status, (await answer.json())["reason"]) == (401, "Unauthorized")
+        async with session.get("/healthz") as answer:
+            assert (answer.status, await answer.text()) == (200, "ok")
+        known = {"Authorization": "Bearer secret"}
+        async with session.post(review, json={}, headers=known) as answer:
+            assert (await answer.json())["status"]["userInfo"]["username"] == "alice"
+        spoken_for = {**known, "Impersonate-User": "bob"}
+        async with session.post(review, json={}, headers=spoken_for) as answer:
+            assert (await answer.json())["status"]["userInfo"]["username"] == "bob"
+
+    served(check)

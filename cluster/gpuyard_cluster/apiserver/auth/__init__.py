@@ -1,0 +1,4 @@
+"""Who asks, and what they may do.
+
+Stands for `k8s.io/apiserver/pkg/authentication` and `.../authorization`.
+"""
