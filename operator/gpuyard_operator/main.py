@@ -21,7 +21,9 @@ from gpuyard_kube import arguments
 from gpuyard_kube.election import Candidate, keep, lead, leads, release
 from gpuyard_kube.http import HttpApi, NoServerError
 from gpuyard_kube.runtime import AsyncioRuntime
+from gpuyard_kube.serving import AddressError, PageServer
 from gpuyard_operator import handlers, settings
+from gpuyard_operator.metrics import Metrics
 from gpuyard_operator.planner import HttpPlanner, Trust
 from gpuyard_operator.service import Operator
 from gpuyard_operator.settings import Settings
@@ -36,14 +38,22 @@ END_SECONDS = 0.5
 log = logging.getLogger("gpuyard.operator")
 
 
-async def run(given: Settings, stop: threading.Event, ready: threading.Event, narrate: Narrator) -> None:
+async def run(
+    given: Settings,
+    stop: threading.Event,
+    ready: threading.Event,
+    narrate: Narrator,
+    metrics: Metrics | None = None,
+) -> None:
     """Operate until `stop` is set; `ready` is set when everything was listed and is being watched.
 
     Needs an event loop of its own: kopf cancels every task of the loop when it ends.
     """
     server = given.server or await arguments.server(given.api, given.kubeconfig)
     api, planner, runtime = HttpApi(server), HttpPlanner(given.extender, given.trust), AsyncioRuntime()
-    operator = Operator(api, runtime, planner, narrate)
+    metrics = metrics or Metrics()
+    operator = Operator(api, runtime, metrics.timed(planner), narrate)
+    metrics.watch(operator)
 
     async def started() -> None:
         runtime.spawn(_resync(operator, runtime, ready), "resync")
@@ -105,7 +115,15 @@ async def _resync(operator: Operator, runtime: AsyncioRuntime, ready: threading.
         await runtime.sleep_until(runtime.now() + pause)
 
 
-async def lead_and_run(given: Settings, candidate: Candidate) -> bool:
+async def serve(given: Settings, candidate: Candidate) -> bool:
+    """`lead_and_run`, and over HTTP what is measured meanwhile. AddressError when it cannot listen there."""
+    metrics = Metrics()
+    async with PageServer(metrics.pages(), given.host, given.port) as server:
+        log.info("asked at %s", server.url)
+        return await lead_and_run(given, candidate, metrics)
+
+
+async def lead_and_run(given: Settings, candidate: Candidate, metrics: Metrics) -> bool:
     """Wait for the Lease, then operate until told to stop (True) or the Lease is lost (False): never two at once."""
     stop, lost, runtime = threading.Event(), threading.Event(), AsyncioRuntime()
     api = HttpApi(await arguments.server(given.api, given.kubeconfig))
@@ -120,7 +138,7 @@ async def lead_and_run(given: Settings, candidate: Candidate) -> bool:
             stop.set()
 
         runtime.spawn(hold(), "lease")
-        await run(given, stop, threading.Event(), _log)
+        await run(given, stop, threading.Event(), _log, metrics)
         await _give_back(api, candidate)
         return not lost.is_set()
     finally:
@@ -137,11 +155,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     kopf.configure(log_format=kopf.LogFormat.JSON if options.log_format == "json" else kopf.LogFormat.FULL)
     logging.getLogger("kopf.objects").setLevel(logging.WARNING)
     trust = Trust(options.token_file, options.extender_ca)
-    given = Settings(options.extender, options.api, options.kubeconfig, trust=trust)
+    given = Settings(
+        options.extender,
+        options.api,
+        options.kubeconfig,
+        trust=trust,
+        host=options.host,
+        port=options.port,
+    )
     candidate = Candidate(options.namespace, vocabulary.OPERATOR, f"{socket.gethostname()}_{os.getpid()}")
     try:
-        return asyncio.run(_until_signalled(lead_and_run(given, candidate)))
-    except NoServerError as error:
+        return asyncio.run(_until_signalled(serve(given, candidate)))
+    except (NoServerError, AddressError) as error:
         settings.parser().error(str(error))
 
 

@@ -71,6 +71,11 @@ class Memory:
     def group(self, key: Key) -> JSON | None:
         return self._shelves["podgroups"].newest(key)
 
+    def groups(self) -> tuple[JSON, ...]:
+        """All pod groups."""
+        shelf = self._shelves["podgroups"]
+        return tuple(obj for key in sorted(shelf.keys()) for obj in shelf.at(key))
+
     def reservation(self, key: Key) -> JSON | None:
         return self._shelves["reservations"].newest(key)
 

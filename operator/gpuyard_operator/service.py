@@ -4,7 +4,7 @@ Stands for controller-runtime: a queue that coalesces the events of a group, req
 but its ports, so the same object runs on asyncio and single-stepped. Its memory may be lost between any two writes.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -15,11 +15,13 @@ from gpuyard.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime, Signal
+from gpuyard_operator import tally
 from gpuyard_operator.asking import TRIES, Answered, Known
 from gpuyard_operator.memory import PATHS, Memory, items
 from gpuyard_operator.reconcile import reconcile
 from gpuyard_operator.scene import Decision, View
 from gpuyard_operator.shelf import Key
+from gpuyard_operator.tally import Tally
 
 RETRY_SECONDS = 1.0
 """How long after a write that failed a group is looked at again, if nothing happens before."""
@@ -49,7 +51,7 @@ class Operator:
 
     def __init__(self, api: Api, runtime: Runtime, planner: Planner, narrate: Narrator = silent) -> None:
         self._api, self._runtime, self._planner, self._narrate = api, runtime, planner, narrate
-        self._memory = Memory()
+        self._memory, self.tally = Memory(), Tally()
         self._marker, self._changed_at = 0, runtime.now()
         self._desks: dict[Key, _Desk] = {}
         self._stopped = False
@@ -70,6 +72,10 @@ class Operator:
                 return f"cannot list {resource}: {reply.reason}"
             self._touch(self._memory.replace(resource, *items(reply)))
         return ""
+
+    def phases(self) -> Counter[str]:
+        """How many pod groups are in each phase."""
+        return Counter(str((group.get("status") or {}).get("phase", "")) for group in self._memory.groups())
 
     def stop(self) -> None:
         """Begin no further write; work that waits ends."""
@@ -122,6 +128,7 @@ class Operator:
             await self._ask(desk, decision.ask)
 
     def _decide(self, desk: _Desk) -> Decision:
+        self.tally.reconciles += 1
         reservation = self._memory.reservation(desk.key)
         if reservation is not None:
             desk.answers.clear()
@@ -133,6 +140,8 @@ class Operator:
         reply = await self._api.send(write)
         self._touch(self._memory.learn(desk.key, write, reply))
         done = reply.ok or (write.method == "DELETE" and reply.status == 404)
+        counts = self.tally.writes if done else self.tally.failed_writes
+        counts[tally.resource(write)] += 1
         if not done:
             self._tell(desk, f"{write.method} {write.path} failed, trying again: {reply.reason}")
             desk.wake_at = self._runtime.now() + RETRY_SECONDS

@@ -24,6 +24,9 @@ class Settings:
     server: Server | None = None
     """The API server itself, where whoever starts the operator knows it already."""
     trust: Trust = Trust()
+    host: str = "127.0.0.1"
+    port: int = 0
+    """Where the process tells what it measures; 0: any free port."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -43,6 +46,10 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         type=_authority,
         help="the authority of the extender's certificate (PEM)",
+    )
+    found.add_argument("--host", default="127.0.0.1", help="address to be asked at (default: %(default)s)")
+    found.add_argument(
+        "--port", type=arguments.port, default=8083, help="0: any free port (default: %(default)s)"
     )
     found.add_argument(
         "--namespace", default=vocabulary.NAMESPACE, help="where the Lease is (default: %(default)s)"

@@ -141,6 +141,8 @@ async def run_as_a_process() -> None:
         listener.url,
         "--extender",
         "http://127.0.0.1:9",
+        "--port",
+        "0",
     ]
     with subprocess.Popen(
         [*command, "--log-format", "json"], env=os.environ, stderr=subprocess.PIPE

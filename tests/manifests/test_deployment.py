@@ -64,7 +64,9 @@ def test_the_second_scheduler_asks_the_extender_in_just_the_same_way() -> None:
 
 
 def test_everyone_calls_the_extender_at_the_address_of_its_service() -> None:
-    [service] = of("Service", "extender")
+    [service] = [
+        service for service in of("Service", "extender") if "metrics" not in service["metadata"]["name"]
+    ]
     url = f"http://{service['spec']['clusterIP']}:{service['spec']['ports'][0]['port']}"
     assert SCHEDULER["extenders"][0]["urlPrefix"] == url
     [operator] = of("Deployment", "operator")
@@ -105,6 +107,28 @@ def test_whoever_is_to_ask_the_extender_may_ask_what_it_answers() -> None:
         assert any(fnmatch(path, pattern) for _, pattern in allowed), f"no role lets anybody ask {path}"
     account = of("ServiceAccount", vocabulary.READER)[0]["metadata"]
     assert (account["name"], account["namespace"]) == (vocabulary.READER, vocabulary.NAMESPACE)
+
+
+@pytest.mark.parametrize("part", [vocabulary.EXTENDER, vocabulary.DEVICE_PLUGIN, vocabulary.OPERATOR])
+def test_scrapers_find_each_pod_and_are_let_in(part: str) -> None:
+    [service] = of("Service", f"{part}-metrics")
+    [owner] = [
+        o for o in OBJECTS if o["kind"] in ("Deployment", "DaemonSet") and o["metadata"]["name"] == part
+    ]
+    template, [port] = owner["spec"]["template"], service["spec"]["ports"]
+    labels = template["metadata"]["labels"]
+    assert service["spec"]["selector"].items() <= labels.items()
+    [listening] = template["spec"]["containers"][0]["ports"]
+    assert (port["name"], port["targetPort"]) == ("metrics", listening["name"])
+    notes = service["metadata"]["annotations"]
+    assert notes["prometheus.io/scrape"] == "true"
+    assert notes["prometheus.io/port"] == str(port["port"]) == str(listening["containerPort"])
+    assert f"--port={listening['containerPort']}" in template["spec"]["containers"][0]["args"]
+    assert "--host=0.0.0.0" in template["spec"]["containers"][0]["args"]
+    [policy] = [
+        p for p in of("NetworkPolicy") if p["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+    ]
+    assert policy["spec"]["ingress"] == [{"ports": [{"port": listening["name"], "protocol": "TCP"}]}]
 
 
 def test_the_workers_of_the_kind_cluster_play_nodes_of_the_yard_in_two_racks() -> None:
