@@ -14,7 +14,6 @@ from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.errors import ApiError, Cause, forbidden, not_found
 from gpuyard_cluster.apiserver.kinds import priorities
 from gpuyard_cluster.apiserver.routing import Target
-from gpuyard_cluster.apiserver.verbs.reviews import USER
 from gpuyard_cluster.apiserver.wire.options import WriteOptions
 
 _GROUP = "admissionregistration.k8s.io"
@@ -114,6 +113,6 @@ def _attributes(backend: Backend, attempt: Attempt) -> Attributes:
         namespace=target.namespace,
         namespace_object=namespace.obj if namespace is not None else None,
         old=attempt.old,
-        username=USER["username"],
+        user=attempt.options.user,
         dry_run=attempt.options.dry_run,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.admission.cel import Failure, compile_text, holds
+from gpuyard_cluster.apiserver.auth.users import ADMIN, User
 from gpuyard_cluster.apiserver.kinds.resources import Resource
 from gpuyard_cluster.apiserver.selection import label_selectors
 
@@ -27,7 +28,7 @@ class Attributes:
     namespace: str = ""
     namespace_object: JSON | None = None
     old: JSON | None = None
-    username: str = "system:admin"
+    user: User = ADMIN
     dry_run: bool = False
 
     def request(self) -> JSON:
@@ -45,7 +46,7 @@ class Attributes:
             "name": self.name,
             "namespace": self.namespace,
             "operation": self.operation,
-            "userInfo": {"username": self.username, "groups": ["system:masters", "system:authenticated"]},
+            "userInfo": self.user.info(),
             "dryRun": self.dry_run,
         }
 

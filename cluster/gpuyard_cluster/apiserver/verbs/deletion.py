@@ -43,7 +43,9 @@ def delete(backend: Backend, target: Target, options: DeleteOptions) -> Deleted:
 
 def _admit(backend: Backend, target: Target, stored: Stored, options: DeleteOptions) -> None:
     old = backend.view(target).obj(stored)
-    attempt = admission.Attempt("DELETE", target, old, WriteOptions(dry_run=options.dry_run))
+    attempt = admission.Attempt(
+        "DELETE", target, old, WriteOptions(dry_run=options.dry_run, user=options.user)
+    )
     admission.admit_deletion(backend, attempt)
 
 

@@ -25,7 +25,9 @@ _RETRY_SECONDS = 10
 def evict(backend: Backend, target: Target, eviction: JSON, options: DeleteOptions) -> None:
     """Delete the target's pod, if the budgets that select it allow it; else 429."""
     pod = backend.read(target)
-    attempt = admission.Attempt("CREATE", target, None, WriteOptions(dry_run=options.dry_run))
+    attempt = admission.Attempt(
+        "CREATE", target, None, WriteOptions(dry_run=options.dry_run, user=options.user)
+    )
     admission.validate(backend, attempt, admission.mutate(backend, attempt, eviction))
     metadata.check_preconditions(target, pod.obj["metadata"], options.preconditions)
     budget = _budget(backend, pod)

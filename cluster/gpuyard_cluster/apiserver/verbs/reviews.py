@@ -7,11 +7,9 @@ comes from where requests are judged (`auth`).
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.auth import authorization
 from gpuyard_cluster.apiserver.auth.authentication import Authentication
-from gpuyard_cluster.apiserver.auth.users import ADMIN, ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
+from gpuyard_cluster.apiserver.auth.users import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
 from gpuyard_cluster.apiserver.errors import Cause, invalid
 from gpuyard_cluster.apiserver.kinds.resources import Resource
-
-USER: JSON = ADMIN.info()
 
 
 def answer(resource: Resource, review: JSON, user: User, authentication: Authentication) -> JSON:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.auth.users import ADMIN, User
 from gpuyard_cluster.apiserver.errors import Cause, invalid
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.apiserver.wire.options import dry_run_causes
@@ -17,12 +18,13 @@ _KIND = "DeleteOptions.meta.k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """`grace` in seconds; `propagation` is Background, Foreground, Orphan, or empty for the default."""
+    """`grace` in seconds; `propagation` is Background, Foreground, Orphan, or empty for the default; `user` asks."""
 
     grace: int | None = None
     propagation: str = ""
     preconditions: JSON = field(default_factory=dict)
     dry_run: bool = False
+    user: User = ADMIN
 
 
 def delete_options(request: Request, body: JSON) -> DeleteOptions:
@@ -40,7 +42,7 @@ def delete_options(request: Request, body: JSON) -> DeleteOptions:
         raise invalid(_KIND, "", causes)
     if orphan is not None:
         policy = "Orphan" if orphan else "Background"
-    return DeleteOptions(grace, policy, body.get("preconditions") or {}, "All" in dry_run)
+    return DeleteOptions(grace, policy, body.get("preconditions") or {}, "All" in dry_run, request.user)
 
 
 def _texts(value: Any) -> list[str]:

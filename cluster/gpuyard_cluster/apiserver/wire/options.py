@@ -5,6 +5,7 @@ Stands for CreateOptions, UpdateOptions and PatchOptions of `k8s.io/apimachinery
 
 from dataclasses import dataclass
 
+from gpuyard_cluster.apiserver.auth.users import ADMIN, User
 from gpuyard_cluster.apiserver.errors import Cause, invalid
 from gpuyard_cluster.apiserver.requests import Request
 
@@ -13,14 +14,15 @@ _VALIDATIONS = ("Ignore", "Warn", "Strict")
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """`manager` owns the fields that are set; `validation` says what to do about unknown fields; `applied` is whether
-    the object comes out of a server-side apply, which has recorded the manager already."""
+    """`manager` owns the fields that are set, `user` sets them; `validation` says what to do about unknown fields;
+    `applied` is whether the object comes out of a server-side apply, which has recorded the manager already."""
 
     manager: str = "unknown"
     dry_run: bool = False
     validation: str = "Warn"
     force: bool = False
     applied: bool = False
+    user: User = ADMIN
 
 
 def write_options(request: Request) -> WriteOptions:
@@ -44,6 +46,7 @@ def write_options(request: Request) -> WriteOptions:
         validation=request.query.get("fieldValidation") or "Warn",
         force=bool(force),
         applied=is_apply(request),
+        user=request.user,
     )
 
 

@@ -1,6 +1,9 @@
+import orjson
 import pytest
 
 from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.auth.users import User
+from gpuyard_cluster.apiserver.requests import Request
 from tests.cluster.apiserver.calling import CONFIGS, PODS, Caller, config, pod
 
 GROUP = "/apis/admissionregistration.k8s.io/v1"
@@ -75,3 +78,16 @@ def test_a_validating_policy_denies(api: Caller) -> None:
     assert api.post(PODS, pod("good")).status == 201
     refused = api.post(PODS, pod("bad"))
     assert (refused.status, "no bad names" in refused.body["message"]) == (422, True)
+
+
+def test_policies_are_told_who_asks(api: Caller) -> None:
+    mine = {"expression": "request.userInfo.username == 'alice' && 'ops' in request.userInfo.groups"}
+    path, body = policy("ValidatingAdmissionPolicy", {"matchConstraints": RULES, "validations": [mine]})
+    api.make(path, body)
+    bound = {"metadata": {"name": "p"}, "spec": {"policyName": "p", "validationActions": ["Deny"]}}
+    api.make(f"{GROUP}/validatingadmissionpolicybindings", bound)
+    statuses = [
+        api.server.handle(Request("POST", PODS, {}, {}, orjson.dumps(pod(name)), user)).status
+        for name, user in (("a", User("bob", ("ops",))), ("b", User("alice", ("ops",))))
+    ]
+    assert statuses == [422, 201]
