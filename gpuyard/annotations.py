@@ -38,6 +38,11 @@ def allocation_of(containers: Any) -> Allocation | None:
     )
 
 
+def ids(allocation: Allocation) -> frozenset[str]:
+    """All device ids of an allocation."""
+    return frozenset(found for held in allocation.values() for given in held.values() for found in given)
+
+
 def write_inventory(inventory: Inventory) -> str:
     """The text of the annotation gpuyard.io/inventory (contract 1)."""
     return _canonical(

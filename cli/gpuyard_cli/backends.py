@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from gpuyard.writes import JSON
+from gpuyard_cli.auditing import Audited
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.scenario import RefusedBinding
 
@@ -33,6 +34,9 @@ class Backend(Protocol):
 
     async def pass_on(self) -> bool:
         """Let a little happen; False when nothing will ever happen again by itself."""
+
+    async def audit(self) -> Audited:
+        """All accounts of who holds which devices, compared as they are now."""
 
     async def snapshot(self, namespace: str) -> Snapshot:
         """Everything as it is now."""

@@ -3,8 +3,12 @@
 import asyncio
 from dataclasses import replace
 
+from gpuyard import accounts
+from gpuyard.accounts import LedgerAccount, NodeAccounts
+from gpuyard.evidence import Objects
 from gpuyard.writes import JSON
-from gpuyard_cli import faults, requests
+from gpuyard_cli import auditing, faults, requests
+from gpuyard_cli.auditing import Audited, SilentError
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.scenario import RefusedBinding
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
@@ -49,3 +53,25 @@ class EmbeddedBackend:
             if reply.ok:
                 explained[name] = reply.body
         return replace(seen, explained=explained)
+
+    async def audit(self) -> Audited:
+        return await auditing.look(EmbeddedAccounts(self._yard, self._api, self._extender))
+
+
+class EmbeddedAccounts:
+    """`auditing.Accountants` of an EmbeddedYard: API server and extender over HTTP, plugins of this process."""
+
+    def __init__(self, yard: EmbeddedYard, api: HttpApi, extender: HttpApi) -> None:
+        self._yard, self._api, self._extender = yard, api, extender
+
+    async def objects(self) -> Objects:
+        return await requests.everything(self._api)
+
+    async def ledger(self) -> LedgerAccount:
+        reply = await self._extender.read(accounts.LEDGER_PATH)
+        if not reply.ok:
+            raise SilentError(reply.reason)
+        return accounts.ledger_from_json(reply.body)
+
+    async def node(self, name: str) -> NodeAccounts:
+        return await self._yard.nodes[name].plugin.accounts()

@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 from gpuyard.writes import JSON
-from gpuyard_cli import requests, runner
+from gpuyard_cli import auditing, requests, runner
+from gpuyard_cli.auditing import Audited
 from gpuyard_cli.examples import Example
 from gpuyard_cli.extender_proxy import ExtenderProxy
 from gpuyard_cli.inputs import InvalidInputError, documents
 from gpuyard_cli.kind_faults import Refusals
 from gpuyard_cli.kind_roles import marked, offered
 from gpuyard_cli.kind_yard import LOOK_SECONDS, KindYard
+from gpuyard_cli.live_accounts import LiveAccounts
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.runner import Outcome
 from gpuyard_cli.scenario import RefusedBinding
@@ -26,6 +28,7 @@ class KindBackend:
 
     def __init__(self, yard: KindYard) -> None:
         self._yard, self._refusals, self._extender = yard, Refusals(yard), ExtenderProxy(yard.api)
+        self._accounts = LiveAccounts(yard.api)
 
     def now(self) -> float:
         return self._yard.runtime.now()
@@ -58,6 +61,9 @@ class KindBackend:
                 kept = [verdict for verdict in reply.body["nodes"] if verdict["node"] in names]
                 explained[pod] = {**reply.body, "nodes": kept}
         return replace(seen, nodes=nodes, explained=explained)
+
+    async def audit(self) -> Audited:
+        return await auditing.look(self._accounts)
 
     async def end(self) -> None:
         """Undo what the scenario asked for beyond its namespace."""

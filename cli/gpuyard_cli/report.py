@@ -51,9 +51,8 @@ class Report:
         self._line(f"    {beat.actor:<22} {beat.text}")
 
     def outcome(self, outcome: Outcome) -> None:
-        for step in outcome.steps:
-            for fault in step.faults:
-                self._line(self._paint("31", f"  FAIL {step.name}: {fault}"))
+        for fault in outcome.faults:
+            self._line(self._paint("31", f"  FAIL {fault}"))
         if outcome.passed:
             self._line(self._paint("32", f"  PASS {outcome.example}"))
         self._turns.end(self._number)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 
 from gpuyard import vocabulary
+from gpuyard.evidence import Objects
+from gpuyard.reservations import PLURAL
 from gpuyard.reservations import path as reservations_path
 from gpuyard.writes import JSON, Write
 from gpuyard_cli.backends import RefusedError
@@ -12,6 +14,7 @@ from gpuyard_cluster.controllers.discovered import base_of
 from gpuyard_kube.api import Api
 
 _GROUPS = "/apis/" + vocabulary.POD_GROUP_API
+_RESERVATIONS = f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{PLURAL}"
 _STRICT = {"fieldValidation": "Strict"}
 
 COLLECTIONS: Mapping[str, str] = {
@@ -57,6 +60,16 @@ async def snapshot(api: Api, namespace: str) -> Snapshot:
         groups=await _items(api, f"{_GROUPS}/namespaces/{namespace}/podgroups"),
         reservations=await _items(api, reservations_path(namespace)),
         logs=await _logs(api, [pod for pod in pods if pod["metadata"]["namespace"] == namespace]),
+    )
+
+
+async def everything(api: Api) -> Objects:
+    """What an audit looks at, of all namespaces."""
+    return Objects(
+        nodes=await _items(api, "/api/v1/nodes"),
+        pods=await _items(api, "/api/v1/pods"),
+        groups=await _items(api, f"{_GROUPS}/podgroups"),
+        reservations=await _items(api, _RESERVATIONS),
     )
 
 

@@ -1,8 +1,9 @@
-"""Runs a scenario on a backend: does each step, waits for what it expects, and says where it differs."""
+"""Runs a scenario on a backend: does each step, waits for what it expects, says where it differs; then an audit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gpuyard_cli.auditing import Audited, settled
 from gpuyard_cli.backends import Backend, RefusedError
 from gpuyard_cli.examples import Example
 from gpuyard_cli.expectations import differences
@@ -33,15 +34,22 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a scenario. It ends with the first step that failed."""
+    """What came of a scenario. It ends with the first step that failed; only if none did there is an audit."""
 
     example: str
     backend: str
     steps: tuple[StepResult, ...] = field(default_factory=tuple)
+    audited: Audited = Audited()
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """A line for each fault, with the step that it was seen in."""
+        steps = [f"{step.name}: {fault}" for step in self.steps for fault in step.faults]
+        return (*steps, *(f"audit: {line}" for line in self.audited.lines))
 
     @property
     def passed(self) -> bool:
-        return not any(step.faults for step in self.steps)
+        return not self.faults
 
 
 async def run(
@@ -61,8 +69,9 @@ async def run(
         model = like.steps[number].seen if like else None
         results.append(await _step(example, step, backend, _Judge(step, watchman, model)))
         if results[-1].faults:
-            break
-    return Outcome(example.name, backend.name, tuple(results))
+            return Outcome(example.name, backend.name, tuple(results))
+    audited = await settled(backend.audit, backend.now, backend.pass_on)
+    return Outcome(example.name, backend.name, tuple(results), audited)
 
 
 @dataclass(frozen=True, slots=True)

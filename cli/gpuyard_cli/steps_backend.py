@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from gpuyard.accounts import LedgerAccount, NodeAccounts
+from gpuyard.evidence import Objects
 from gpuyard.writes import JSON
-from gpuyard_cli import faults, requests
+from gpuyard_cli import auditing, faults, requests
+from gpuyard_cli.auditing import Audited
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.scenario import RefusedBinding
 from gpuyard_cluster.wiring.steps import StepsYard
+from gpuyard_extender.service import Extender
 
 
 class StepsBackend:
@@ -45,3 +49,24 @@ class StepsBackend:
         names = requests.waiting(seen.pods, namespace)
         found = {name: self._yard.explain(namespace, name) for name in names}
         return replace(seen, explained={name: text for name, text in found.items() if text is not None})
+
+    async def audit(self) -> Audited:
+        return await auditing.look(StepsAccounts(self._yard))
+
+
+class StepsAccounts:
+    """`auditing.Accountants` of a StepsYard, called directly."""
+
+    def __init__(self, yard: StepsYard) -> None:
+        self._yard = yard
+
+    async def objects(self) -> Objects:
+        return await requests.everything(self._yard.api)
+
+    async def ledger(self) -> LedgerAccount:
+        extender = self._yard.parts["extender"].service
+        assert isinstance(extender, Extender)
+        return extender.accounts()
+
+    async def node(self, name: str) -> NodeAccounts:
+        return await self._yard.plugin(name).accounts()

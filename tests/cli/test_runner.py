@@ -10,6 +10,7 @@ import pytest
 
 from gpuyard.writes import JSON
 from gpuyard_cli import runner, scenario
+from gpuyard_cli.auditing import Audited
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.examples import Example
 from gpuyard_cli.observation import Snapshot
@@ -28,6 +29,7 @@ class FakeBackend:
         self.did: list[str] = []
         self.delay, self.ends = delay, ends
         self.refused: str | None = None
+        self.settles = 0
         self.distort: Callable[[Snapshot], Snapshot] = lambda snapshot: snapshot
         self._pods: dict[str, int] = {}
         self._looks = 0
@@ -55,6 +57,14 @@ class FakeBackend:
     async def pass_on(self) -> bool:
         self._looks += 1
         return not self.ends
+
+    async def audit(self) -> Audited:
+        """Wrong for as many looks as `settles` says."""
+        self.did.append("audit")
+        self.settles -= 1
+        return (
+            Audited(silent=("device plugin of node-1: none runs there",)) if self.settles >= 0 else Audited()
+        )
 
     async def snapshot(self, namespace: str) -> Snapshot:
         return self.distort(Snapshot((), tuple(map(self._pod, self._pods)), (), ()))
@@ -92,7 +102,8 @@ def test_a_step_does_faults_nodes_deletions_and_objects_in_this_order() -> None:
     )
     outcome = asyncio.run(runner.run(example(*steps), backend, begun.append))
     assert begun == ["a is Running", "all"]
-    assert backend.did[2:] == ["refuse default/b", "join n", "delete pod default/a", "apply a", "apply b"]
+    deeds = ["refuse default/b", "join n", "delete pod default/a", "apply a", "apply b"]
+    assert backend.did[2:] == [*deeds, "audit"]
     assert outcome.passed
     assert (outcome.example, outcome.backend, len(outcome.steps)) == ("mine", "fake", 2)
 
@@ -138,6 +149,23 @@ def test_a_broken_law_fails_a_step_though_all_is_as_expected() -> None:
     outcome = run(example(expecting("Running", apply=["a.yaml"])), backend)
     assert outcome.steps[0].broken == ("device GPU-1 has several owners: a/main, b/main",)
     assert not outcome.passed
+
+
+def test_accounts_may_differ_while_things_settle_and_not_for_longer() -> None:
+    backend = FakeBackend()
+    backend.settles = 3
+    assert run(example({"name": "anything"}), backend).passed
+    assert backend.did == ["audit"] * 4
+    backend.settles = 1000
+    outcome = run(example({"name": "anything"}), backend)
+    assert outcome.faults == ("audit: device plugin of node-1: none runs there",)
+    assert not outcome.passed
+
+
+def test_what_has_failed_already_is_not_audited() -> None:
+    backend = FakeBackend(delay=99, ends=True)
+    assert not run(example(expecting("Running", apply=["a.yaml"])), backend).passed
+    assert "audit" not in backend.did
 
 
 def test_a_step_must_end_with_what_was_seen_on_the_other_backend() -> None:
