@@ -1,0 +1,62 @@
+"""An existing node as a node of a yard, and what has to be written on it once it is there."""
+
+from dataclasses import dataclass
+
+from gpuyard import quantities, vocabulary
+from gpuyard.inventory import Inventory
+from gpuyard.writes import JSON, PatchType, Write
+from gpuyard.yard import YardNode
+from gpuyard_cli.imported import gpus
+from gpuyard_cli.imported.notes import Notes
+from gpuyard_device_plugin import gfd
+
+_OURS = (vocabulary.YARD_NODE, vocabulary.FAKE_GPUS)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedNode:
+    """`marks` are its taints and its cordon, which no kubelet sets."""
+
+    node: YardNode
+    marks: Write | None
+
+
+def imported(node: JSON, notes: Notes) -> ImportedNode:
+    """The node with the GPUs that it seems to have. ValueError for a quantity that is none."""
+    inventory = gpus.inventory_of(node, notes)
+    found = YardNode(
+        name=node["metadata"]["name"],
+        labels=_labels(node, inventory),
+        capacity=_offered(node),
+        gpus=inventory.gpus,
+        plugin_config=gpus.plugin_config(inventory) if inventory.gpus else {},
+    )
+    return ImportedNode(found, _marks(node))
+
+
+def _labels(node: JSON, inventory: Inventory) -> dict[str, str]:
+    """All but those that the plugin will write, and ours."""
+    again = gfd.labels(inventory)
+    labels = node["metadata"].get("labels") or {}
+    return {key: value for key, value in labels.items() if key not in again and key not in _OURS}
+
+
+def _offered(node: JSON) -> dict[str, str]:
+    """What pods can have beside GPUs. What the system keeps for itself is no pod's."""
+    allocatable = (node.get("status") or {}).get("allocatable") or {}
+    return {
+        resource: quantities.canonical(amount)
+        for resource, amount in allocatable.items()
+        if not resource.startswith("nvidia.com/")
+    }
+
+
+def _marks(node: JSON) -> Write | None:
+    spec = node.get("spec") or {}
+    marks = {key: spec[key] for key in ("taints", "unschedulable") if spec.get(key)}
+    # The node lifecycle controller sets and takes away its own.
+    if "taints" in marks:
+        marks["taints"] = [t for t in marks["taints"] if not t["key"].startswith("node.kubernetes.io/")]
+    if not any(marks.values()):
+        return None
+    return Write("PATCH", f"/api/v1/nodes/{node['metadata']['name']}", {"spec": marks}, PatchType.MERGE)
