@@ -1,0 +1,129 @@
+"""How the parts are asked and guarded on a real cluster."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON, Write
+from gpuyard_cli.extender_proxy import ExtenderProxy
+from tests.e2e.kind.cluster import PARTS, Cluster, empty, faults, until
+
+PORTS = {vocabulary.EXTENDER: 8081, vocabulary.DEVICE_PLUGIN: 8082, vocabulary.OPERATOR: 8083}
+SECONDS = 3
+"""A packet that is dropped is not answered at all."""
+
+
+def play(kubeconfig: str, namespace: str, story: Callable[[Cluster], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        async with empty(kubeconfig, namespace) as cluster:
+            await story(cluster)
+
+    asyncio.run(whole())
+
+
+async def living(cluster: Cluster, part: str) -> list[JSON]:
+    found = await cluster.api.read(PARTS, labelSelector=f"app.kubernetes.io/name={part}")
+    return [pod for pod in found.body["items"] if not pod["metadata"].get("deletionTimestamp")]
+
+
+async def asked(cluster: Cluster, part: str, path: str) -> list[tuple[int, str]]:
+    """Status and text of each pod's answer, through the API server's proxy."""
+    answers = []
+    for pod in await living(cluster, part):
+        reply = await cluster.api.read(f"{PARTS}/{pod['metadata']['name']}:{PORTS[part]}/proxy{path}")
+        answers.append((reply.status, str(reply.body.get("message", reply.body))))
+    return answers
+
+
+def test_each_part_says_what_it_measures(kubeconfig: str) -> None:
+    async def story(cluster: Cluster) -> None:
+        await cluster.submit("one")
+        pods = await cluster.running(["one"])
+        assert faults(pods.values()) == []
+        for part in PORTS:
+            answers = await asked(cluster, part, "/metrics")
+            assert {status for status, _ in answers} == {200}, part
+            assert all("process_resident_memory_bytes" in text for _, text in answers), part
+        extenders = "".join(text for _, text in await asked(cluster, vocabulary.EXTENDER, "/metrics"))
+        assert extenders.count("gpuyard_extender_leading 1.0") == 1
+        assert 'gpuyard_extender_binds_total{answer="bound"}' in extenders
+
+    play(kubeconfig, "metrics", story)
+
+
+def test_the_extender_answers_people_with_a_token_and_nobody_else(kubeconfig: str) -> None:
+    async def story(cluster: Cluster) -> None:
+        await cluster.submit("late", gpus=9)
+        path = f"/v1/pods/{cluster.namespace}/late/explain"
+
+        async def explained() -> bool:
+            reply = await ExtenderProxy(cluster.api).ask(path)
+            return reply.ok and reply.body.get("code") == "InsufficientGPUs"
+
+        await until(explained, "who makes a token of gpuyard-reader is answered")
+        assert {status for status, _ in await asked(cluster, vocabulary.EXTENDER, path)} == {401}
+        for name, audience, status in (
+            (vocabulary.READER, "https://kubernetes.default.svc.cluster.local", 401),
+            (vocabulary.DEVICE_PLUGIN, vocabulary.EXTENDER, 403),
+        ):
+            token = await token_of(cluster, name, audience)
+            bearing = Cluster(cluster.api.bearing({vocabulary.TOKEN_HEADER: token}), cluster.namespace)
+            assert {found for found, _ in await asked(bearing, vocabulary.EXTENDER, path)} == {status}, name
+
+    play(kubeconfig, "guarded", story)
+
+
+async def token_of(cluster: Cluster, account: str, audience: str) -> str:
+    path = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/serviceaccounts/{account}/token"
+    body = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"audiences": [audience]},
+    }
+    return str((await cluster.api.send(Write("POST", path, body))).body["status"]["token"])
+
+
+def test_where_network_policies_are_enforced_pods_reach_only_the_ports_that_are_open(kubeconfig: str) -> None:
+    async def story(cluster: Cluster) -> None:
+        await cluster.create(cluster.path, pod("server", "httpd -f -p 8080"))
+        policies = f"/apis/networking.k8s.io/v1/namespaces/{cluster.namespace}/networkpolicies"
+        closed = {"podSelector": {"matchLabels": {"name": "server"}}, "policyTypes": ["Ingress"]}
+        await cluster.create(policies, {"metadata": {"name": "closed"}, "spec": closed})
+        await until(lambda: runs(cluster, "server"), "the server runs")
+        server = (await cluster.pods())["server"]["status"]["podIP"]
+        if not (await reached(cluster, "probe", server, 8080)).startswith("silent"):
+            pytest.skip("the pod network of this cluster does not enforce network policies")
+        for part, port in PORTS.items():
+            address = (await living(cluster, part))[0]["status"]["podIP"]
+            assert await reached(cluster, f"{part}-open", address, port) == "answered"
+            # A port on which nobody listens would refuse, if the packet came there.
+            assert await reached(cluster, f"{part}-closed", address, 9999) == "silent"
+
+    play(kubeconfig, "policies", story)
+
+
+async def reached(cluster: Cluster, name: str, address: str, port: int) -> str:
+    """What becomes of a connection from a pod: answered, refused or silent."""
+    shell = (
+        f"timeout {SECONDS} nc {address} {port} < /dev/null > /dev/null 2>&1; "
+        "case $? in 0) echo answered;; 143|124) echo silent;; *) echo refused;; esac"
+    )
+    await cluster.create(cluster.path, pod(name, shell))
+
+    async def ended() -> bool:
+        return (await cluster.pods())[name]["status"].get("phase") in ("Succeeded", "Failed")
+
+    await until(ended, f"{name} has tried")
+    return (await cluster.log(name))[0]
+
+
+async def runs(cluster: Cluster, name: str) -> bool:
+    return (await cluster.pods())[name]["status"].get("phase") == "Running"
+
+
+def pod(name: str, shell: str) -> JSON:
+    container = {"name": "main", "image": "busybox:1.36", "command": ["sh", "-c", shell]}
+    spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [container]}
+    return {"metadata": {"name": name, "labels": {"name": name}}, "spec": spec}
