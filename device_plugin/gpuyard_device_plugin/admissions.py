@@ -9,13 +9,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from gpuyard import vocabulary
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import allocations, choice, identity, node_pods, wire
+from gpuyard_device_plugin import allocations, choice, grants, identity, node_pods, wire
 from gpuyard_device_plugin.allocations import AllocationRefusedError, Allotment, Refusal
 from gpuyard_device_plugin.choice import Offer
 from gpuyard_device_plugin.devices import DeviceTable, Occupied
+from gpuyard_device_plugin.grants import Grant
 from gpuyard_device_plugin.identity import Hand
 from gpuyard_device_plugin.pod_devices import Claim, Listed, PodDevices
 from gpuyard_device_plugin.ports import PluginSpec, PodResourcesError, Ports
+from gpuyard_device_plugin.tally import Outcome, Tally
 
 
 class Admissions:
@@ -26,6 +28,7 @@ class Admissions:
         self._state = PodDevices()
         self._hand: Hand | None = None
         self._last: str | None = None
+        self.tally = Tally()
 
     @property
     def state(self) -> PodDevices:
@@ -57,14 +60,23 @@ class Admissions:
         self._tell(f"GetPreferredAllocation for {self._whose(claim)}: {self._where(chosen)}, {why}")
         return chosen
 
-    async def allocate(self, resource: str, asked: Sequence[tuple[str, ...]]) -> list[dict[str, str]]:
-        """The environment of each container that gets the ids; AllocationRefusedError: nothing has changed."""
+    async def allocate(self, resource: str, asked: Sequence[tuple[str, ...]]) -> list[Grant]:
+        """What each container gets with the ids; AllocationRefusedError: nothing has changed."""
         allotments = [self._allotment(resource, ids) for ids in asked]
         while (refusal := self._refusal(allotments)) is not None:
             if not await self._has_left(refusal.holder):
+                self.tally.allocations[Outcome.REFUSED] += len(allotments)
                 self._tell(f"Allocate for {self._whose(allotments[0].claim)} refused: {refusal.text}")
                 raise AllocationRefusedError(refusal)
         return [self._give(allotment) for allotment in allotments]
+
+    def reconfigure(self, spec: PluginSpec) -> None:
+        """From now on this configuration counts; what pods hold they keep."""
+        self._spec = spec
+
+    def held(self) -> Collection[str]:
+        """The ids that pods of the node hold."""
+        return self._state.holders().keys()
 
     async def _identify(self, offer: Offer) -> Claim | None:
         try:
@@ -134,14 +146,16 @@ class Admissions:
                 state = state.with_given(allotment.claim, allotment.ids)
         return None
 
-    def _give(self, allotment: Allotment) -> dict[str, str]:
+    def _give(self, allotment: Allotment) -> Grant:
         if allotment.claim is not None:
             self._state = self._state.with_given(allotment.claim, allotment.ids)
             self._last = allotment.claim.uid
+        plan = () if allotment.claim is None else identity.planned(self._state, allotment.claim)
+        self.tally.allocations[Outcome.of(allotment.ids, plan)] += 1
         whose = self._whose(allotment.claim)
         self._tell(f"Allocate for {whose}: {allotment.resource} {self._where(allotment.ids)}")
         devices = self._table().find(allotment.resource, allotment.ids)
-        return allocations.environment(self._table().inventory, devices)
+        return grants.grant(self._table().inventory, self._spec.config, devices)
 
     def _is_here(self, pod: JSON) -> bool:
         return (pod.get("spec") or {}).get("nodeName") == self._spec.node

@@ -1,4 +1,4 @@
-"""Allocate: may these ids be given, and what does the container see then?
+"""Allocate: may these ids be given?
 
 Stands for NVIDIA's internal/plugin/server.go. One check is ours: ids that physically overlap what a live pod holds
 are refused, because the kubelet can offer them (it counts anew while an admission is under way).
@@ -7,10 +7,8 @@ A refusal is final: the kubelet fails the pod with UnexpectedAdmissionError and 
 
 import enum
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuyard.inventory import Device, Inventory, SharingMode
 from gpuyard_device_plugin.devices import DeviceTable
 from gpuyard_device_plugin.pod_devices import Claim, PodDevices
 
@@ -63,26 +61,6 @@ class Allotment:
 def check(table: DeviceTable, state: PodDevices, allotment: Allotment) -> Refusal | None:
     """Why the ids cannot be given; None when they can."""
     return _check_request(table, allotment) or _check_holders(table, state, allotment)
-
-
-def environment(inventory: Inventory, devices: Sequence[Device]) -> dict[str, str]:
-    """The variables of a container that gets these devices, which are in the order of the table.
-
-    With MPS also the limits that its daemon would set for each client, by ordinal within the container.
-    """
-    gpus = {device.gpu: device for device in devices}
-    visible = dict.fromkeys(device.id.partition("::")[0] for device in devices)
-    found = {"NVIDIA_VISIBLE_DEVICES": ",".join(visible)}
-    if inventory.sharing.mode is not SharingMode.MPS or any(device.replica is None for device in devices):
-        return found
-    replicas = inventory.sharing.replicas
-    memory = {gpu.index: gpu.memory_mib // replicas for gpu in inventory.gpus}
-    limits = ",".join(f"{ordinal}={memory[gpu]}M" for ordinal, gpu in enumerate(gpus))
-    return found | {
-        "CUDA_MPS_PIPE_DIRECTORY": f"/mps/{devices[0].resource}/pipe",
-        "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": limits,
-        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": str(100 // replicas),
-    }
 
 
 def _check_request(table: DeviceTable, allotment: Allotment) -> Refusal | None:

@@ -11,45 +11,53 @@ import yaml
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON
 from gpuyard.yard import InvalidYardError, YardNode
-from gpuyard_device_plugin import config, node_inventory
-from gpuyard_device_plugin.config import InvalidConfigError
+from gpuyard_device_plugin import config, config_files, node_inventory
+from gpuyard_device_plugin.config import InvalidConfigError, PluginConfig
+from gpuyard_device_plugin.config_files import SetupError
 from gpuyard_device_plugin.ports import PluginSpec
 
-
-class SetupError(Exception):
-    """The plugin cannot start; the text is one line for the user."""
+__all__ = ["SetupError", "plugin_spec"]
 
 
-def plugin_spec(node: JSON, yard_file: Path, yard_node: str | None, config_file: Path | None) -> PluginSpec:
+def plugin_spec(node: JSON, yard_file: Path, yard_node: str | None, configured: Path | None) -> PluginSpec:
     """The plugin of `node`, which plays `yard_node` (by default as its label says, else under its own name).
 
-    `config_file` is NVIDIA's file and goes before the one in the yard. SetupError when something cannot be used.
+    `configured` is NVIDIA's file, or a folder of such files from which the node's label chooses; what is found there
+    goes before `plugin` in the yard. SetupError when something cannot be used.
     """
     metadata = node["metadata"]
-    name = metadata["name"]
-    played = yard_node or (metadata.get("labels") or {}).get(vocabulary.YARD_NODE) or name
-    found = _yard_node(yard_file, played)
-    source, document = (
-        (yard_file, found.plugin_config) if config_file is None else (config_file, _document(config_file))
-    )
+    name, labels = metadata["name"], metadata.get("labels") or {}
+    played = yard_node or labels.get(vocabulary.YARD_NODE) or name
+    file = config_files.chosen(configured, labels)
+    source, parsed = (yard_file, None) if file is None else (file, _parsed(file, _document(file)))
+    known = _yard(yard_file)
+    if (found := known.get(played)) is None:
+        if parsed is not None and not parsed.fail_on_init_error:
+            return PluginSpec(name, (), parsed)
+        named = ", ".join(known) or "none"
+        raise SetupError(
+            f"{yard_file}: there is no node {played!r}; name one of these with --yard-node: {named}"
+        )
+    parsed = parsed or _parsed(source, found.plugin_config)
     try:
-        parsed = config.parse(document)
         node_inventory.build(found.gpus, parsed)
     except InvalidConfigError as error:
         raise SetupError(f"{source}: {error}") from error
     return PluginSpec(name, found.gpus, parsed)
 
 
-def _yard_node(file: Path, name: str) -> YardNode:
+def _parsed(source: Path, document: Any) -> PluginConfig:
     try:
-        nodes = yard.parse(_document(file))
+        return config.parse(document)
+    except InvalidConfigError as error:
+        raise SetupError(f"{source}: {error}") from error
+
+
+def _yard(file: Path) -> dict[str, YardNode]:
+    try:
+        return {node.name: node for node in yard.parse(_document(file))}
     except InvalidYardError as error:
         raise SetupError(f"{file}: {error}") from error
-    for node in nodes:
-        if node.name == name:
-            return node
-    known = ", ".join(node.name for node in nodes) or "none"
-    raise SetupError(f"{file}: there is no node {name!r}; name one of these with --yard-node: {known}")
 
 
 def _document(file: Path) -> Any:

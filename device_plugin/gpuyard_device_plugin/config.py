@@ -1,107 +1,106 @@
 """NVIDIA's own configuration file of its device plugin, version v1, as a value.
 
-Stands for api/config/v1 of NVIDIA's k8s-device-plugin. As there, keys that are not known are ignored, MPS wins where
-time-slicing is configured too, and shares are a matter of all devices of a resource (`devices` is read as "all").
-What a fake cannot honour is refused, never half done: shares of MIG devices are not modelled.
+Stands for api/config/v1 of NVIDIA's k8s-device-plugin. Fields that mean nothing where there is no driver are known by
+name and do nothing, so that a file from a real cluster can be used as it is.
 """
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from gpuyard import vocabulary
 from gpuyard.inventory import MigStrategy, Sharing, SharingMode
+from gpuyard_device_plugin import sharing_config
+from gpuyard_device_plugin.config_fields import InvalidConfigError, flag, mapping, one_of, text
 
-_MODES = (("mps", SharingMode.MPS), ("timeSlicing", SharingMode.TIME_SLICING))
+__all__ = ["DeviceIdStrategy", "DeviceListStrategy", "InvalidConfigError", "PluginConfig", "parse"]
+
+_KEYS: Final = ("version", "flags", "resources", "sharing", "imex")
+_FLAGS: Final = ("migStrategy", "failOnInitError", "plugin")
+_FLAGS_OF_A_DRIVER: Final = (
+    *("mpsRoot", "nvidiaDriverRoot", "nvidiaDevRoot", "gdrcopyEnabled", "gdsEnabled", "mofedEnabled"),
+    *("useNodeFeatureAPI", "deviceDiscoveryStrategy", "gfd"),
+)
+_PLUGIN: Final = (
+    *("deviceListStrategy", "deviceIDStrategy", "cdiAnnotationPrefix", "sharedDevicesAllocationPolicy"),
+)
+_PLUGIN_OF_A_DRIVER: Final = ("passDeviceSpecs", "nvidiaCTKPath", "containerDriverRoot")
+_DISTRIBUTED: Final = "distributed"
 
 
-class InvalidConfigError(Exception):
-    """The configuration cannot be used. `field` is a path such as sharing.mps.resources[0].replicas."""
+class DeviceListStrategy(enum.StrEnum):
+    """How a container learns which devices it has got."""
 
-    def __init__(self, field: str, problem: str, remedy: str) -> None:
-        super().__init__(f"{field}: {problem}; {remedy}")
-        self.field, self.problem, self.remedy = field, problem, remedy
+    ENVVAR = "envvar"
+    VOLUME_MOUNTS = "volume-mounts"
+    CDI_ANNOTATIONS = "cdi-annotations"
+    CDI_CRI = "cdi-cri"
+
+
+class DeviceIdStrategy(enum.StrEnum):
+    """By what name a container learns of a device; the kubelet always knows it by its UUID."""
+
+    UUID = "uuid"
+    INDEX = "index"
 
 
 @dataclass(frozen=True, slots=True)
 class PluginConfig:
-    """How the GPUs of a node are advertised."""
+    """How the GPUs of a node are advertised, and handed to containers."""
 
     mig_strategy: MigStrategy = MigStrategy.NONE
     sharing: Sharing = Sharing()
     fail_requests_greater_than_one: bool = False
     """A container may ask for one share only."""
+    fail_on_init_error: bool = True
+    """End when the node has no GPUs to offer yet, instead of waiting for them."""
+    device_list: tuple[DeviceListStrategy, ...] = (DeviceListStrategy.ENVVAR,)
+    device_id: DeviceIdStrategy = DeviceIdStrategy.UUID
+    cdi_annotation_prefix: str = "cdi.k8s.io/"
 
 
 def parse(document: Any) -> PluginConfig:
     """The decoded file; nothing (None, {}) is NVIDIA's default. InvalidConfigError names field and remedy."""
-    found = _mapping(document, "config")
+    found = mapping(document, "", _KEYS)
     if found.get("version", "v1") != "v1":
         raise InvalidConfigError("version", f"{found['version']!r} is unknown", "use v1")
-    strategy = _strategy(_mapping(found.get("flags"), "flags").get("migStrategy", "none"))
-    sharing = _mapping(found.get("sharing"), "sharing")
-    for key, mode in _MODES:
-        if sharing.get(key) is not None:
-            return _shared(_mapping(sharing[key], f"sharing.{key}"), f"sharing.{key}", mode, strategy)
-    return PluginConfig(strategy)
-
-
-def _strategy(found: Any) -> MigStrategy:
-    try:
-        return MigStrategy(found)
-    except ValueError:
-        known = ", ".join(MigStrategy)
-        raise InvalidConfigError("flags.migStrategy", f"{found!r} is unknown", f"use {known}") from None
-
-
-def _shared(found: Mapping[str, Any], field: str, mode: SharingMode, strategy: MigStrategy) -> PluginConfig:
-    if mode is SharingMode.MPS and strategy is MigStrategy.MIXED:
-        remedy = "use migStrategy none, or timeSlicing"
-        raise InvalidConfigError(field, "MPS does not go with migStrategy mixed", remedy)
-    sharing = Sharing(
-        mode,
-        replicas=_replicas(found.get("resources"), f"{field}.resources"),
-        renamed=_flag(found, "renameByDefault", field, default=False),
+    flags = mapping(found.get("flags"), "flags", (*_FLAGS, *_FLAGS_OF_A_DRIVER))
+    plugin = mapping(flags.get("plugin"), "flags.plugin", (*_PLUGIN, *_PLUGIN_OF_A_DRIVER))
+    shares = sharing_config.parse(found.get("sharing"))
+    config = PluginConfig(
+        MigStrategy(one_of(flags.get("migStrategy", "none"), "flags.migStrategy", MigStrategy)),
+        shares.sharing,
+        shares.fail_requests_greater_than_one,
+        flag(flags, "failOnInitError", "flags", default=True),
+        _device_list(plugin.get("deviceListStrategy")),
+        _device_id(plugin),
+        text(plugin, "cdiAnnotationPrefix", "flags.plugin", "cdi.k8s.io/"),
     )
-    # NVIDIA's default differs: an MPS client gets its part of one GPU and no more.
-    alone = _flag(found, "failRequestsGreaterThanOne", field, default=mode is SharingMode.MPS)
-    return PluginConfig(strategy, sharing, alone)
+    _check_policy(plugin)
+    _check_mps(config)
+    return config
 
 
-def _replicas(found: Any, field: str) -> int:
-    if not isinstance(found, list) or not found:
-        raise InvalidConfigError(field, "no resources specified", f"list {vocabulary.GPU} with its replicas")
-    if len(found) > 1:
-        raise InvalidConfigError(field, f"{len(found)} resources", f"share {vocabulary.GPU} only, once")
-    entry = _mapping(found[0], f"{field}[0]")
-    _require_gpu(entry.get("name"), f"{field}[0].name")
-    replicas = entry.get("replicas")
-    if isinstance(replicas, bool) or not isinstance(replicas, int) or replicas < 2:
-        remedy = "a whole number of at least 2 is needed"
-        raise InvalidConfigError(f"{field}[0].replicas", f"{replicas!r} is not a number of shares", remedy)
-    return replicas
+def _device_list(found: Any) -> tuple[DeviceListStrategy, ...]:
+    field = "flags.plugin.deviceListStrategy"
+    given = [DeviceListStrategy.ENVVAR] if found is None else found if isinstance(found, list) else [found]
+    if not given:
+        raise InvalidConfigError(field, "no strategy", f"use {', '.join(DeviceListStrategy)}")
+    return tuple(DeviceListStrategy(one_of(item, field, DeviceListStrategy)) for item in dict.fromkeys(given))
 
 
-def _require_gpu(found: Any, field: str) -> None:
-    if not found or not isinstance(found, str):
-        raise InvalidConfigError(field, "the name is missing", f"write {vocabulary.GPU}")
-    # NVIDIA puts its prefix before a name that lacks it.
-    if found.removeprefix("nvidia.com/") != vocabulary.GPU.removeprefix("nvidia.com/"):
-        raise InvalidConfigError(
-            field, f"shares of {found!r} are not modelled", f"share {vocabulary.GPU} only"
-        )
+def _device_id(plugin: Mapping[str, Any]) -> DeviceIdStrategy:
+    found = plugin.get("deviceIDStrategy", DeviceIdStrategy.UUID)
+    return DeviceIdStrategy(one_of(found, "flags.plugin.deviceIDStrategy", DeviceIdStrategy))
 
 
-def _flag(found: Mapping[str, Any], key: str, field: str, *, default: bool) -> bool:
-    flag = found.get(key, default)
-    if not isinstance(flag, bool):
-        raise InvalidConfigError(f"{field}.{key}", f"{flag!r} is not true or false", "write true or false")
-    return flag
+def _check_policy(plugin: Mapping[str, Any]) -> None:
+    """The extender distributes shares, too: packing them here would undo its plans."""
+    field = "flags.plugin.sharedDevicesAllocationPolicy"
+    one_of(plugin.get("sharedDevicesAllocationPolicy", _DISTRIBUTED), field, [_DISTRIBUTED])
 
 
-def _mapping(found: Any, field: str) -> Mapping[str, Any]:
-    if found is None:
-        return {}
-    if not isinstance(found, dict):
-        raise InvalidConfigError(field, f"{found!r} is not a mapping", "see NVIDIA's config file, version v1")
-    return found
+def _check_mps(config: PluginConfig) -> None:
+    if config.sharing.mode is SharingMode.MPS and config.mig_strategy is MigStrategy.MIXED:
+        remedy = "use migStrategy none, or timeSlicing"
+        raise InvalidConfigError("sharing.mps", "MPS does not go with migStrategy mixed", remedy)

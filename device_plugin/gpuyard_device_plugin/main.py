@@ -9,13 +9,15 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from gpuyard import vocabulary
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import assembly, host
 from gpuyard_device_plugin.assembly import SetupError
 from gpuyard_device_plugin.dialing import KubeletPodResources
 from gpuyard_device_plugin.pages import pages
-from gpuyard_device_plugin.ports import Ports
+from gpuyard_device_plugin.ports import Ports, Sources
+from gpuyard_device_plugin.reloading import Reloading
 from gpuyard_device_plugin.server import SocketPathError
 from gpuyard_device_plugin.service import DevicePlugin
 from gpuyard_device_plugin.shell import PluginShell
@@ -51,14 +53,14 @@ async def run(given: argparse.Namespace) -> None:
     try:
         node = await _node(api, given.node_name)
         _refuse_beside_real(node, given.device_plugin_dir)
-        spec = assembly.plugin_spec(node, given.yard, given.yard_node, given.config)
+        sources = Sources(given.yard, given.yard_node, given.config)
+        spec = assembly.plugin_spec(node, sources.yard, sources.yard_node, sources.config)
         pod_resources = KubeletPodResources(given.pod_resources_socket)
         plugin = DevicePlugin(spec, Ports(api, runtime, pod_resources, _narrate))
         async with PageServer(pages(plugin), given.host, given.port) as server:
             log.info("asked at %s", server.url)
-            await _serve(
-                plugin, api, PluginShell(plugin, given.device_plugin_dir, ready_file=given.ready_file)
-            )
+            shell = PluginShell(plugin, given.device_plugin_dir, ready_file=given.ready_file)
+            await _serve(plugin, api, shell, Reloading(plugin, sources, given.cdi_dir))
     finally:
         await runtime.close()
         await api.close()
@@ -81,7 +83,7 @@ class FirstLook:
         self._observer.observe(resource, event, obj)
 
 
-async def _serve(plugin: DevicePlugin, api: HttpApi, shell: PluginShell) -> None:
+async def _serve(plugin: DevicePlugin, api: HttpApi, shell: PluginShell, reloading: Reloading) -> None:
     paths = {
         "pods": f"/api/v1/pods?fieldSelector=spec.nodeName={plugin.node}",
         "nodes": f"/api/v1/nodes?fieldSelector=metadata.name={plugin.node}",
@@ -94,7 +96,7 @@ async def _serve(plugin: DevicePlugin, api: HttpApi, shell: PluginShell) -> None
     async def meet_kubelet() -> None:
         # Whoever is admitted must not get what a pod holds that was not heard of yet.
         await observer.done.wait()
-        await shell.run()
+        await asyncio.gather(shell.run(), reloading.run())
 
     work = [
         asyncio.create_task(Informer(api, observer, paths).run()),
@@ -152,7 +154,11 @@ def _parser() -> argparse.ArgumentParser:
         help="the node of the yard to play (default: the node's label, else its name)",
     )
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="NVIDIA's config file, v1 (default: `plugin` in the yard)"
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="NVIDIA's config file, v1, or a folder of such files from which the node's label "
+        f"{vocabulary.PLUGIN_CONFIG} chooses (default: `plugin` in the yard)",
     )
     parser.add_argument(
         "--device-plugin-dir", type=Path, default=KUBELET / "device-plugins", help="(default: %(default)s)"
@@ -162,6 +168,12 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         default=KUBELET / "pod-resources/kubelet.sock",
         help="(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--cdi-dir",
+        type=Path,
+        default=Path("/var/run/cdi"),
+        help="where container runtimes look for CDI specifications (default: %(default)s)",
     )
     parser.add_argument(
         "--ready-file",

@@ -4,6 +4,7 @@ Stands for the kubelet as the plugin sees it (`PodResources`); the ports to the 
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from gpuyard.gpus import GPU
@@ -23,6 +24,15 @@ class PluginSpec:
     config: PluginConfig = PluginConfig()
     prefer: bool = True
     """Offer GetPreferredAllocation. Without it the kubelet takes any free ids, and plans do not come true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where a plugin's settings come from: the yard, which of its nodes to play, and NVIDIA's config or a folder."""
+
+    yard: Path
+    yard_node: str | None = None
+    config: Path | None = None
 
 
 class PodResourcesError(Exception):

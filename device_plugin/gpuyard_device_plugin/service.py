@@ -10,12 +10,14 @@ from collections.abc import Iterable
 
 from gpuyard import vocabulary
 from gpuyard.accounts import NodeAccounts
+from gpuyard.inventory import Inventory
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import accounting, node_inventory, wire
+from gpuyard_device_plugin.accounting import Holder
 from gpuyard_device_plugin.admissions import Admissions
+from gpuyard_device_plugin.advertised import Advertised
 from gpuyard_device_plugin.allocations import AllocationRefusedError
-from gpuyard_device_plugin.devices import DeviceTable
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.ports import PluginSpec, PodResources, PodResourcesError, Ports
 from gpuyard_device_plugin.publication import Publication
@@ -35,9 +37,14 @@ class DevicePlugin:
 
     def __init__(self, spec: PluginSpec, ports: Ports) -> None:
         self._spec, self._ports = spec, ports
-        self._table = DeviceTable.of(node_inventory.build(spec.gpus, spec.config))
+        self._advertised = Advertised(node_inventory.build(spec.gpus, spec.config))
+        self._table = self._advertised.table(())
+        self._problem = ""
         self._admissions = Admissions(spec, ports, lambda: self._table)
-        self._publication = Publication(spec.node, ports.api, ports.runtime, lambda: self._table.inventory)
+        self.tally = self._admissions.tally
+        self._publication = Publication(
+            spec.node, ports.api, ports.runtime, lambda: (self._table.inventory, self._problem)
+        )
         self.changed = ports.runtime.signal()
         """Fires when `devices` has changed."""
 
@@ -47,12 +54,13 @@ class DevicePlugin:
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """Every resource to register, sorted."""
-        return self._table.resources
+        """Every resource to register, sorted; also one of which the devices are no more, until they are forgotten."""
+        lost = {resource for resource, _ in self._advertised.vanished}
+        return tuple(sorted({*self._table.resources, *lost}))
 
     def devices(self, resource: str) -> list[kubelet.Device]:
         """The list for ListAndWatch."""
-        return wire.device_list(self._table, resource)
+        return wire.device_list(self._table, resource, self._advertised.lost(resource))
 
     def options(self) -> kubelet.DevicePluginOptions:
         return kubelet.DevicePluginOptions(get_preferred_allocation_available=self._spec.prefer)
@@ -61,6 +69,7 @@ class DevicePlugin:
         """All pods or nodes as of now; others than this node's are left out."""
         if resource == "pods":
             self._admissions.replace(objects)
+            self._look_again()
         elif resource == "nodes":
             self._see_node(next((node for node in objects if _name(node) == self.node), None))
 
@@ -68,23 +77,61 @@ class DevicePlugin:
         """One change of a pod or node."""
         if resource == "pods":
             self._admissions.observe(event, obj)
+            self._look_again()
         elif resource == "nodes" and _name(obj) == self.node:
             self._see_node(None if event == "DELETED" else obj)
 
+    @property
+    def seen(self) -> JSON | None:
+        """The Node object as last heard of."""
+        return self._publication.seen
+
+    @property
+    def inventory(self) -> Inventory:
+        """The GPUs as they are advertised now."""
+        return self._table.inventory
+
+    @property
+    def spec(self) -> PluginSpec:
+        """What it is now."""
+        return self._spec
+
+    def reconfigure(self, spec: PluginSpec) -> None:
+        """Be another plugin of the same node, under running pods.
+
+        InvalidConfigError when the GPUs and the configuration contradict each other: then nothing has changed.
+        """
+        sick = {gpu.uuid for gpu in self._advertised.inventory.gpus if not gpu.healthy}
+        gpus = tuple(
+            dataclasses.replace(gpu, healthy=gpu.healthy and gpu.uuid not in sick) for gpu in spec.gpus
+        )
+        inventory = node_inventory.build(gpus, spec.config)
+        self._spec, self._problem = spec, ""
+        self._admissions.reconfigure(spec)
+        self._advertised = self._advertised.becomes(inventory, self._ports.runtime.now())
+        self._ports.narrate(Beat(vocabulary.DEVICE_PLUGIN, f"{self.node}: the configuration has changed"))
+        self._refresh()
+        self._ports.runtime.spawn(self._forget(), f"forget devices {self.node}")
+
+    def report(self, problem: str) -> None:
+        """Say on the node what is wrong with its configuration; the last good one stays in force."""
+        self._problem = problem
+        self._publish_if_due()
+
     def set_health(self, gpu_index: int, healthy: bool) -> None:
         """A fault of one GPU begins or ends: all its devices follow. ValueError for a GPU that is not there."""
-        inventory = self._table.inventory
+        inventory = self._advertised.inventory
         if gpu_index not in {gpu.index for gpu in inventory.gpus}:
             raise ValueError(f"{self.node} has no GPU {gpu_index}")
         gpus = tuple(
             dataclasses.replace(gpu, healthy=healthy) if gpu.index == gpu_index else gpu
             for gpu in inventory.gpus
         )
-        self._table = DeviceTable.of(dataclasses.replace(inventory, gpus=gpus))
+        inventory = dataclasses.replace(inventory, gpus=gpus)
+        self._advertised = dataclasses.replace(self._advertised, inventory=inventory)
         health = wire.HEALTHY if healthy else wire.UNHEALTHY
         self._ports.narrate(Beat(vocabulary.DEVICE_PLUGIN, f"{self.node}: GPU {gpu_index} is {health}"))
-        self.changed.fire()
-        self._publish_if_due()
+        self._refresh()
 
     async def publish(self) -> None:
         """Write inventory and labels on the node, until it bears them; at once when it does."""
@@ -103,13 +150,32 @@ class DevicePlugin:
     async def allocate(self, resource: str, request: kubelet.AllocateRequest) -> kubelet.AllocateResponse:
         """What the containers see of their devices, or AllocationRefusedError: then nothing has changed."""
         asked = [tuple(found.devices_ids) for found in request.container_requests]
-        environments = await self._admissions.allocate(resource, asked)
-        responses = [wire.allocated(environment) for environment in environments]
+        responses = [wire.allocated(grant) for grant in await self._admissions.allocate(resource, asked)]
         return kubelet.AllocateResponse(container_responses=responses)
+
+    def holders(self) -> dict[str, set[Holder]]:
+        """The containers that hold each device."""
+        return accounting.holders(self._admissions.state)
 
     async def accounts(self) -> NodeAccounts:
         """Who holds what, as this plugin and the kubelet have it."""
         return await accounting.accounts(self._admissions.state, self._ports.pod_resources)
+
+    async def _forget(self) -> None:
+        await self._ports.runtime.sleep_until(self._advertised.forget_at)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Pods have come and gone: what waited for that?"""
+        if self._advertised.vanished:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        held = self._admissions.held()
+        self._advertised = self._advertised.kept(held, self._ports.runtime.now())
+        self._table = self._advertised.table(held)
+        self.changed.fire()
+        self._publish_if_due()
 
     def _see_node(self, node: JSON | None) -> None:
         self._publication.seen = node

@@ -39,7 +39,7 @@ class PluginShell:
     ) -> None:
         self._plugin, self._folder, self._poll_seconds = plugin, folder, poll_seconds
         self._ready_file = ready_file
-        self._servers = [ResourceServer(plugin, resource, folder) for resource in plugin.resources]
+        self._servers: dict[str, ResourceServer] = {}
         self._registered: dict[str, FileIdentity] = {}
         """resource -> the kubelet.sock at which it is registered."""
         self._awaited: set[str] = set()
@@ -52,18 +52,29 @@ class PluginShell:
 
     async def run(self) -> None:
         """Until cancelled; then the sockets are gone. SocketPathError when the folder's name is too long."""
-        if not self._servers:
+        if not self._plugin.resources:
             log.warning("no devices found on %s: nothing to register", self._plugin.node)
         try:
             while True:
-                for server in self._servers:
+                await self._follow_resources()
+                for server in self._servers.values():
                     await self._tend(server)
-                self._tell_ready(all(server.streams > 0 for server in self._servers))
+                self._tell_ready(all(server.streams > 0 for server in self._servers.values()))
                 await asyncio.sleep(self._poll_seconds)
         finally:
             self._tell_ready(False)
-            for server in self._servers:
+            for server in self._servers.values():
                 await server.stop()
+
+    async def _follow_resources(self) -> None:
+        """Another configuration can have other resources."""
+        wanted = self._plugin.resources
+        for resource in wanted:
+            if resource not in self._servers:
+                self._servers[resource] = ResourceServer(self._plugin, resource, self._folder)
+        for resource in self._servers.keys() - set(wanted):
+            self._registered.pop(resource, None)
+            await self._servers.pop(resource).stop()
 
     def _tell_ready(self, ready: bool) -> None:
         if self._ready_file is None:
@@ -106,6 +117,7 @@ class PluginShell:
         self._problem = ""
         self._registered[server.resource] = found
         self._awaited.add(server.resource)
+        self._plugin.tally.registrations[server.resource] += 1
         log.info("%s registered with %s", server.resource, self.kubelet_socket)
 
     def _report(self, problem: str) -> None:

@@ -3,12 +3,13 @@
 Stands for the conversion half of NVIDIA's internal/rm and of the kubelet's podresources server.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from gpuyard.inventory import Device
 from gpuyard.requests import is_device_resource
 from gpuyard_device_plugin.choice import Offer
 from gpuyard_device_plugin.devices import DeviceTable
+from gpuyard_device_plugin.grants import Grant
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as podresources
 from gpuyard_device_plugin.pod_devices import Listed
@@ -16,10 +17,14 @@ from gpuyard_device_plugin.pod_devices import Listed
 HEALTHY, UNHEALTHY = "Healthy", "Unhealthy"
 
 
-def device_list(table: DeviceTable, resource: str) -> list[kubelet.Device]:
-    """The devices of a resource for ListAndWatch; a MIG device hangs on its GPU's NUMA node."""
+def device_list(table: DeviceTable, resource: str, lost: Iterable[Device] = ()) -> list[kubelet.Device]:
+    """The devices of a resource for ListAndWatch, then those that are no more.
+
+    A MIG device hangs on its GPU's NUMA node.
+    """
     numa = {gpu.index: gpu.numa for gpu in table.inventory.gpus}
-    return [_device(device, numa[device.gpu]) for device in table.of_resource(resource)]
+    there = [_device(device, numa[device.gpu]) for device in table.of_resource(resource)]
+    return [*there, *(kubelet.Device(ID=device.id, health=UNHEALTHY) for device in lost)]
 
 
 def offer(resource: str, request: kubelet.ContainerPreferredAllocationRequest) -> Offer:
@@ -31,8 +36,16 @@ def preferred(ids: Iterable[str]) -> kubelet.ContainerPreferredAllocationRespons
     return kubelet.ContainerPreferredAllocationResponse(deviceIDs=ids)
 
 
-def allocated(environment: Mapping[str, str]) -> kubelet.ContainerAllocateResponse:
-    return kubelet.ContainerAllocateResponse(envs=environment)
+def allocated(grant: Grant) -> kubelet.ContainerAllocateResponse:
+    return kubelet.ContainerAllocateResponse(
+        envs=grant.envs,
+        mounts=[
+            kubelet.Mount(container_path=inside, host_path=outside, read_only=True)
+            for inside, outside in grant.mounts.items()
+        ],
+        annotations=grant.annotations,
+        cdi_devices=[kubelet.CDIDevice(name=name) for name in grant.cdi_devices],
+    )
 
 
 def listed(response: podresources.ListPodResourcesResponse) -> list[Listed]:

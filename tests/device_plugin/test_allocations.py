@@ -1,11 +1,11 @@
-"""Allocate's refusals, word for word, and what a container sees."""
+"""Allocate's refusals, word for word."""
 
 import pytest
 
 from gpuyard import vocabulary
 from gpuyard.gpus import Instance
 from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
-from gpuyard_device_plugin.allocations import Allotment, RefusalReason, check, environment
+from gpuyard_device_plugin.allocations import Allotment, RefusalReason, check
 from gpuyard_device_plugin.devices import DeviceTable
 from gpuyard_device_plugin.pod_devices import PodDevices
 from tests.device_plugin.fakes import gpus, pod
@@ -88,21 +88,3 @@ def test_overlap_counts_and_not_only_the_id() -> None:
     refusal = check(both, held, Allotment(instance.resource, (instance.id,), claim("b")))
     assert refusal is not None
     assert refusal.reason is RefusalReason.TAKEN
-
-
-def test_visible_devices_come_once_and_by_index() -> None:
-    table = shares()
-    names = list(table.by_id)
-    devices = table.find(GPU, [names[5], names[1], names[0]])
-    assert environment(table.inventory, devices) == {"NVIDIA_VISIBLE_DEVICES": f"{FIRST},{SECOND}"}
-
-
-def test_mps_adds_the_limits_of_a_client() -> None:
-    table = shares(SharingMode.MPS, 3)
-    names = list(table.by_id)
-    assert environment(table.inventory, table.find(GPU, [names[4], names[0]])) == {
-        "NVIDIA_VISIBLE_DEVICES": f"{FIRST},{SECOND}",
-        "CUDA_MPS_PIPE_DIRECTORY": "/mps/nvidia.com/gpu/pipe",
-        "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": "0=13653M,1=13653M",
-        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": "33",
-    }

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from gpuyard.inventory import MigStrategy, Sharing, SharingMode
-from gpuyard_device_plugin.config import InvalidConfigError, PluginConfig, parse
+from gpuyard_device_plugin.config import (
+    DeviceIdStrategy,
+    DeviceListStrategy,
+    InvalidConfigError,
+    PluginConfig,
+    parse,
+)
 
 
 def shares(
@@ -41,8 +47,44 @@ def test_mps_wins_over_time_slicing() -> None:
     assert parse(both).sharing == Sharing(SharingMode.MPS, 4)
 
 
-def test_unknown_keys_and_a_missing_prefix_do_no_harm() -> None:
-    document = shares(name="gpu") | {"flags": {"plugin": {"passDeviceSpecs": True}}, "imex": {}}
+def plugin(**settings: Any) -> Any:
+    return {"flags": {"plugin": settings}}
+
+
+@pytest.mark.parametrize(
+    ("given", "understood"),
+    [
+        ("cdi-cri", [DeviceListStrategy.CDI_CRI]),
+        (["envvar", "volume-mounts"], [DeviceListStrategy.ENVVAR, DeviceListStrategy.VOLUME_MOUNTS]),
+        (["cdi-annotations"] * 2, [DeviceListStrategy.CDI_ANNOTATIONS]),
+    ],
+)
+def test_one_way_to_list_devices_is_read_and_several_are(
+    given: Any, understood: list[DeviceListStrategy]
+) -> None:
+    assert list(parse(plugin(deviceListStrategy=given)).device_list) == understood
+
+
+def test_containers_can_be_told_indexes() -> None:
+    assert parse({}).device_id is DeviceIdStrategy.UUID
+    assert parse(plugin(deviceIDStrategy="index")).device_id is DeviceIdStrategy.INDEX
+
+
+def test_a_plugin_can_wait_for_gpus_instead_of_ending() -> None:
+    assert parse({}).fail_on_init_error
+    assert not parse({"flags": {"failOnInitError": False}}).fail_on_init_error
+
+
+def test_a_missing_prefix_and_what_only_a_driver_has_do_no_harm() -> None:
+    flags = {"gdsEnabled": True, "gfd": {"oneshot": True}, "plugin": {"passDeviceSpecs": True}}
+    document = shares(name="gpu") | {"flags": flags, "imex": {}, "resources": {"gpus": []}}
+    assert parse(document).sharing.replicas == 10
+
+
+@pytest.mark.parametrize("devices", ["all", 2, ["0", 1, "0:1", "GPU-e2c1b8d0-1f3a-5c43-9f42-0a1b2c3d4e5f"]])
+def test_a_list_of_devices_is_read_as_all_as_nvidia_does(devices: Any) -> None:
+    document = shares()
+    document["sharing"]["timeSlicing"]["resources"][0]["devices"] = devices
     assert parse(document).sharing.replicas == 10
 
 
@@ -64,6 +106,19 @@ def test_unknown_keys_and_a_missing_prefix_do_no_harm() -> None:
         (shares(name="nvidia.com/mig-1g.5gb"), "sharing.timeSlicing.resources[0].name"),
         (shares(renameByDefault="yes"), "sharing.timeSlicing.renameByDefault"),
         ({"flags": {"migStrategy": "mixed"}, **shares("mps", 4)}, "sharing.mps"),
+        ({"sharing": {"timesSlicing": {}}}, "sharing.timesSlicing"),
+        ({"flag": {}}, "flag"),
+        (shares(replica=4), "sharing.timeSlicing.replica"),
+        ({"flags": {"failOnInitError": "no"}}, "flags.failOnInitError"),
+        (plugin(deviceListStrategy="env"), "flags.plugin.deviceListStrategy"),
+        (plugin(deviceListStrategy=[]), "flags.plugin.deviceListStrategy"),
+        (plugin(deviceIDStrategy=3), "flags.plugin.deviceIDStrategy"),
+        (plugin(cdiAnnotationPrefix=""), "flags.plugin.cdiAnnotationPrefix"),
+        (plugin(sharedDevicesAllocationPolicy="packed"), "flags.plugin.sharedDevicesAllocationPolicy"),
+        (
+            {"sharing": {"mps": {"resources": [{"name": "gpu", "replicas": 2, "devices": ["x"]}]}}},
+            "sharing.mps.resources[0].devices",
+        ),
     ],
 )
 def test_what_cannot_be_honoured_names_the_field_and_a_remedy(document: Any, field: str) -> None:

@@ -22,9 +22,10 @@ class Scene:
     api: MemoryApi = field(default_factory=lambda: MemoryApi({"metadata": {"name": NODE}}))
     steps: Steps = field(default_factory=Steps)
     inventory: Inventory = WHOLE
+    problem: str = ""
 
     def __post_init__(self) -> None:
-        self.publication = Publication(NODE, self.api, self.steps, lambda: self.inventory)
+        self.publication = Publication(NODE, self.api, self.steps, lambda: (self.inventory, self.problem))
 
     def write(self) -> None:
         self.steps.spawn(self.publication.write(), "publish")
@@ -99,3 +100,12 @@ def test_a_node_that_is_not_there_is_left_alone() -> None:
 def test_a_bad_inventory_of_somebody_else_is_simply_replaced() -> None:
     node = {"metadata": {"name": NODE, "annotations": {vocabulary.INVENTORY: "[]"}, "labels": None}}
     assert difference(node, WHOLE)["metadata"]["annotations"].keys() == {vocabulary.INVENTORY}
+
+
+def test_a_problem_of_the_configuration_is_said_on_the_node_until_it_is_mended() -> None:
+    scene = Scene(problem="yard.yaml: nodes: missing")
+    scene.write()
+    assert scene.node["metadata"]["annotations"][vocabulary.CONFIG_PROBLEM] == "yard.yaml: nodes: missing"
+    scene.publication.seen, scene.problem = scene.node, ""
+    scene.write()
+    assert vocabulary.CONFIG_PROBLEM not in scene.node["metadata"]["annotations"]

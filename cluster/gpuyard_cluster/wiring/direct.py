@@ -108,10 +108,14 @@ def connect(kubelet: Kubelet, plugin: DevicePlugin, runtime: Runtime) -> None:
 
 
 async def _registration(kubelet: Kubelet, plugin: DevicePlugin) -> None:
-    for resource in plugin.resources:
-        await kubelet.plugin_registered(resource, DirectPlugin(plugin, resource))
-        kubelet.devices(resource, plugin.devices(resource))
+    known: set[str] = set()
     while True:
-        await plugin.changed.wait()
         for resource in plugin.resources:
+            if resource not in known:
+                known.add(resource)
+                await kubelet.plugin_registered(resource, DirectPlugin(plugin, resource))
             kubelet.devices(resource, plugin.devices(resource))
+        for resource in known - set(plugin.resources):
+            known.discard(resource)
+            kubelet.plugin_gone(resource)
+        await plugin.changed.wait()
