@@ -24,7 +24,11 @@ Holders = Mapping[str, Allocation]
 
 @dataclass(frozen=True, slots=True)
 class NodeAccounts:
-    """One node as its plugin and its kubelet tell it. `kubelet` None: it does not answer, and `problem` is why."""
+    """One node as its plugin and its kubelet tell it. `kubelet` None: it does not answer, and `problem` is why.
+
+    The kubelet can only be asked for a pod by its name: it has an entry, maybe an empty one, for each that the plugin
+    knows.
+    """
 
     plugin: Holders = field(default_factory=dict)
     kubelet: Holders | None = field(default_factory=dict)

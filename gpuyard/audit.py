@@ -69,8 +69,8 @@ def _served(pod: AuditedPod, want: Want, told: NodeAccounts | None) -> Iterator[
         yield STATUS, _given(pod.truth, want)
     if told is None:
         return
-    if told.kubelet is not None and want.kind is not ContainerKind.INIT:
-        yield KUBELET, _given(told.kubelet.get(pod.uid, {}), want)
+    if pod.uid in (told.kubelet or {}) and want.kind is not ContainerKind.INIT:
+        yield KUBELET, _given((told.kubelet or {})[pod.uid], want)
     own = _given(told.plugin.get(pod.uid, {}), want)
     if own or want.kind is ContainerKind.APP:
         yield PLUGIN, own
@@ -94,16 +94,16 @@ def _came_true(pod: AuditedPod, plan: Allocation, told: NodeAccounts | None) -> 
 
 
 def _held_for_nobody(node: AuditedNode, evidence: Evidence) -> Iterator[Finding]:
-    told = evidence.plugins.get(node.name, NodeAccounts())
-    held: dict[str, dict[str, frozenset[str]]] = {
-        LEDGER: {uid: stake.devices for uid, stake in (evidence.ledger or {}).get(node.name, {}).items()},
-        PLUGIN: {uid: ids(containers) for uid, containers in told.plugin.items()},
-        KUBELET: {uid: ids(containers) for uid, containers in (told.kubelet or {}).items()},
+    told, stakes = evidence.plugins.get(node.name, NodeAccounts()), (evidence.ledger or {}).get(node.name, {})
+    held = {
+        LEDGER: {uid: said(stake.devices) or _counts(stake.booked) for uid, stake in stakes.items()},
+        PLUGIN: {uid: said(ids(containers)) for uid, containers in told.plugin.items()},
+        KUBELET: {uid: said(ids(containers)) for uid, containers in (told.kubelet or {}).items()},
     }
     for uid in sorted({uid for holders in held.values() for uid in holders}):
-        says = {account: said(holders[uid]) for account, holders in held.items() if uid in holders}
+        says = {account: holders[uid] for account, holders in held.items() if holders.get(uid)}
         waits = says.keys() == {LEDGER} and _waits(uid, evidence)
-        if not waits and not _is_here(uid, node, evidence):
+        if says and not waits and not _is_here(uid, node, evidence):
             pod = evidence.pods.get(uid)
             subject = pod.label if pod else f"uid {uid}"
             yield Finding(Flaw.HELD_FOR_NOBODY, node.name, subject, says)

@@ -34,7 +34,6 @@ async def _listed(state: PodDevices, kubelet: PodResources) -> Holders:
     wanting = [pod for pod in state.pods.values() if pod.wants and not pod.ended]
     answers = {pod.uid: await kubelet.get(pod.namespace, pod.name) for pod in wanting}
     return {
-        uid: {container: ids for container, ids in wire.held(answer).items() if ids}
+        uid: {container: ids for container, ids in wire.held(answer).items() if ids} if answer else {}
         for uid, answer in answers.items()
-        if answer is not None
     }

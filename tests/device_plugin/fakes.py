@@ -118,7 +118,7 @@ class TinyKubelet:
         return podresources.ListPodResourcesResponse(pod_resources=[self._resources(p) for p in self.listed])
 
     async def get(self, namespace: str, name: str) -> podresources.PodResources | None:
-        listed = (await self.list()).pod_resources
+        listed = map(self._resources, self.listed)
         return next((pod for pod in listed if (pod.namespace, pod.name) == (namespace, name)), None)
 
     async def admit(self, obj: JSON) -> None:

@@ -12,6 +12,7 @@ import grpc
 
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2_grpc as kubelet_grpc
+from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as podresources
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2_grpc as podresources_grpc
 from gpuyard_device_plugin.ports import PodResources
 
@@ -116,7 +117,11 @@ class _Lister(podresources_grpc.PodResourcesListerServicer):
         return await self._kubelet.pods.list()
 
     async def Get(self, request: Any, context: Any) -> Any:  # noqa: N802
-        raise NotImplementedError
+        assert self._kubelet.pods is not None
+        found = await self._kubelet.pods.get(request.pod_namespace, request.pod_name)
+        if found is None:
+            await context.abort(grpc.StatusCode.UNKNOWN, "pod not found")
+        return podresources.GetPodResourcesResponse(pod_resources=found)
 
     async def GetAllocatableResources(self, request: Any, context: Any) -> Any:  # noqa: N802
         raise NotImplementedError

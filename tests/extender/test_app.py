@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gpuyard import plans
+from gpuyard import accounts, plans
 from gpuyard.plans import Planned, PlanRequest
 from gpuyard_extender.app import create_app
 from gpuyard_extender.service import Extender
@@ -102,6 +102,16 @@ def test_plans_are_asked_for_as_json() -> None:
     for body in (b"", b"[]", b'{"members":[1]}', orjson.dumps({**request, "needed": 1e300})):
         status, answer = call(stage, "POST", "/v1/plans", body)
         assert (status, "not a plan request" in answer["error"]) == (400, True)
+
+
+def test_the_ledger_is_told_to_who_audits_it_once_the_cluster_is_known() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    stage.create(gpu_pod("a", node="node-1"))
+    status, answer = call(stage, "GET", accounts.LEDGER_PATH)
+    assert (status, accounts.ledger_from_json(answer)) == (200, stage.extender.accounts())
+    fresh = Stage()
+    fresh.extender = Extender(fresh.server, fresh.clock, Settings())
+    assert call(fresh, "GET", accounts.LEDGER_PATH)[0] == 503
 
 
 def test_a_pod_is_explained_by_name() -> None:
