@@ -1,4 +1,4 @@
-"""What the plugin and the kubelet of a node say of who holds which devices, for an audit.
+"""What the plugin and the kubelet of a node say of who holds which devices, for an audit and for metrics.
 
 Law: to ask changes nothing. The kubelet's List does: it drops the devices of pods that have ended, and works out anew
 which devices are taken while the ids of a pod in Allocate are not among them, so that a List from outside of an
@@ -6,10 +6,32 @@ admission can give one device to two pods (seen on 1.36.3, also when somebody el
 (pkg/kubelet/apis/podresources/server_v1.go), so each pod is asked for by name, whatever is being admitted meanwhile.
 """
 
+from dataclasses import dataclass
+
 from gpuyard.accounts import Holders, NodeAccounts
 from gpuyard_device_plugin import wire
 from gpuyard_device_plugin.pod_devices import PodDevices
 from gpuyard_device_plugin.ports import PodResources, PodResourcesError
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Holder:
+    """A container that holds a device; empty where nobody does."""
+
+    namespace: str = ""
+    pod: str = ""
+    container: str = ""
+
+
+def holders(state: PodDevices) -> dict[str, set[Holder]]:
+    """The containers that hold each device."""
+    return {
+        device: {
+            Holder(state.pods[claim.uid].namespace, state.pods[claim.uid].name, claim.container)
+            for claim in claims
+        }
+        for device, claims in state.holders().items()
+    }
 
 
 async def accounts(state: PodDevices, kubelet: PodResources) -> NodeAccounts:

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 import orjson
 
 from gpuyard import accounts
+from gpuyard_device_plugin.metrics import Metrics
 from gpuyard_device_plugin.service import DevicePlugin
+from gpuyard_kube.metrics import PATH
 from gpuyard_kube.serving import JSON_TEXT, Handler, Page
 
 
@@ -21,4 +23,4 @@ def pages(plugin: DevicePlugin) -> Mapping[str, Handler]:
     async def told() -> Page:
         return Page(orjson.dumps(accounts.node_to_json(await plugin.accounts())), JSON_TEXT)
 
-    return {"/livez": livez, accounts.PLUGIN_PATH: told}
+    return {"/livez": livez, PATH: Metrics(plugin).page, accounts.PLUGIN_PATH: told}

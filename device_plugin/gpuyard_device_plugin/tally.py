@@ -28,6 +28,7 @@ class Outcome(enum.StrEnum):
 
 @dataclass(slots=True)
 class Tally:
-    allocations: Counter[Outcome] = field(default_factory=Counter)
+    allocations: Counter[str] = field(default_factory=Counter)
+    """By `Outcome`."""
     registrations: Counter[str] = field(default_factory=Counter)
     """With the kubelet, by resource."""

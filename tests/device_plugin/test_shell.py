@@ -133,6 +133,7 @@ def test_a_kubelet_that_starts_anew_gets_the_same_devices_from_a_new_socket() ->
             await found.registered(2)
             assert found.kubelet.lists[GPU][0] == found.kubelet.lists[GPU][-1]
             assert ENDPOINT in sockets(found.kubelet.folder)
+            await found.kubelet.until(lambda: found.plugin.tally.registrations[GPU] == 2)
 
     asyncio.run(story())
 

@@ -1,0 +1,61 @@
+"""GPU metrics under the names and labels that dashboards and autoscalers know.
+
+Stands for NVIDIA's dcgm-exporter (its default-counters.csv and pod mapper). There is no GPU to measure, so the
+numbers say what is handed out: who holds a part of a GPU is taken to use all of that part.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from gpuyard import mig
+from gpuyard.gpus import GPU
+from gpuyard.inventory import Device, Inventory
+from gpuyard_device_plugin.accounting import Holder
+
+LABELS: Final = ("gpu", "UUID", "device", "modelName", "Hostname", "namespace", "pod", "container")
+FALLEN_OFF_THE_BUS: Final = 79
+"""The XID of a GPU that is marked unhealthy, as NVIDIA's plugin would have seen it."""
+
+_FIELDS: Final = {
+    "DCGM_FI_DEV_GPU_UTIL": "GPU utilization (in %).",
+    "DCGM_FI_DEV_FB_USED": "Framebuffer memory used (in MiB).",
+    "DCGM_FI_DEV_FB_FREE": "Framebuffer memory free (in MiB).",
+    "DCGM_FI_DEV_XID_ERRORS": "Value of the last XID error encountered.",
+}
+
+
+def metrics(node: str, inventory: Inventory, holders: Mapping[str, set[Holder]]) -> Iterator[Metric]:
+    """One sample for each GPU and container on it. `holders` by device id."""
+    families = {name: GaugeMetricFamily(name, text, labels=LABELS) for name, text in _FIELDS.items()}
+    devices: dict[int, list[Device]] = defaultdict(list)
+    for device in inventory.devices():
+        devices[device.gpu].append(device)
+    for gpu in inventory.gpus:
+        held = [device for device in devices[gpu.index] if holders.get(device.id)]
+        who = set[Holder]().union(*(holders[device.id] for device in held)) or {Holder()}
+        values = _values(gpu, sum(_memory(gpu, device, len(devices[gpu.index])) for device in held))
+        for holder in sorted(who):
+            place = (str(gpu.index), gpu.uuid, f"nvidia{gpu.index}", gpu.model, node)
+            for family, value in zip(families.values(), values, strict=True):
+                family.add_metric([*place, holder.namespace, holder.pod, holder.container], value)
+    yield from families.values()
+
+
+def _values(gpu: GPU, used: int) -> tuple[int, int, int, int]:
+    """In the order of the fields."""
+    used = min(used, gpu.memory_mib)
+    xid = 0 if gpu.healthy else FALLEN_OFF_THE_BUS
+    return used * 100 // gpu.memory_mib, used, gpu.memory_mib - used, xid
+
+
+def _memory(gpu: GPU, device: Device, shares: int) -> int:
+    """What a device has of its GPU's memory, where the GPU has so many."""
+    if device.replica is not None:
+        return gpu.memory_mib // shares
+    board = mig.board_of(gpu.model)
+    if not device.size or board is None:
+        return gpu.memory_mib
+    return gpu.memory_mib * device.size // board.memory_slices
