@@ -22,15 +22,16 @@ from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.listening import listen
 from gpuyard_cluster.scheduler.extenders import ExtenderConfig
 from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
-from gpuyard_cluster.wiring import manifests, parts
+from gpuyard_cluster.wiring import identities, manifests, parts
 from gpuyard_cluster.wiring.feeding import on_loop
 from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.operator import OperatorThread
 from gpuyard_cluster.wiring.parts import Options
+from gpuyard_cluster.wiring.security import Door
 from gpuyard_extender.app import create_app
 from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Observer
-from gpuyard_kube.http import HttpApi
+from gpuyard_kube.http import HttpApi, Server
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
 
@@ -38,11 +39,15 @@ from gpuyard_kube.runtime import AsyncioRuntime
 class EmbeddedYard:
     """A cluster with the nodes of a yard, for as long as the `async with` block lasts.
 
-    InvalidConfigError, on entering, for a plugin configuration that cannot be used.
+    On entering: InvalidConfigError for a plugin configuration that cannot be used, OSError for a port that cannot be
+    had, OperatorFailedError when the operator could not start.
     """
 
-    def __init__(self, nodes: Sequence[YardNode], options: Options = Options()) -> None:
+    def __init__(
+        self, nodes: Sequence[YardNode], options: Options = Options(), door: Door | None = None
+    ) -> None:
         self._options, self._yard = options, {node.name: node for node in nodes}
+        self._door = door or Door()
         self.runtime = AsyncioRuntime()
         self.server = APIServer(self.runtime.now, options.seed, self._logs, webhooks=call_webhook)
         self.api = DirectApi(self.server, "kubectl")
@@ -64,7 +69,7 @@ class EmbeddedYard:
 
     @property
     def url(self) -> str:
-        """Where the API server listens, without authentication."""
+        """Where the API server listens."""
         return self._listener.url
 
     @property
@@ -73,7 +78,8 @@ class EmbeddedYard:
 
     async def join(self, name: str) -> None:
         """Let a node of the yard appear: its kubelet and its device plugin start."""
-        node = EmbeddedNode(self._yard[name], self._folder / name, self.server, self._http, self._options)
+        api = self._http.bearing(self._door.proof(identities.device_plugin(name)))
+        node = EmbeddedNode(self._yard[name], self._folder / name, self.server, api, self._options)
         self.nodes[name] = node
         await self._ends.enter_async_context(node)
 
@@ -82,38 +88,45 @@ class EmbeddedYard:
         self._folder = Path(tempfile.mkdtemp(prefix="yard-"))
         self._ends.callback(shutil.rmtree, self._folder, ignore_errors=True)
         await manifests.install(self.api)
-        self._listener = await http.serve(self.server)
+        self.server.authentication = self._door.authentication
+        self._listener = await http.serve(self.server, port=self._door.port, tls=self._door.server_context())
         self._ends.push_async_callback(self._listener.close)
-        self._http = HttpApi.at(self._listener.url)
+        self._http = HttpApi(Server(self.url, self._door.client_context()))
         self._ends.push_async_callback(self._http.close)
         self._ends.push_async_callback(self.runtime.close)
         await self._start_extender()
+        operator = self._start_operator()
         self._start_scheduler()
         self._start_controllers()
         for node in self._yard.values():
             if not node.later:
                 await self.join(node.name)
-        operator = OperatorThread(self._listener.url, self._extender.url, self._options)
-        await self._ends.enter_async_context(operator)
+        await operator.ready()
+
+    def _start_operator(self) -> OperatorThread:
+        api = Server(self.url, self._door.client_context(), extra=self._door.proof(identities.OPERATOR))
+        operator = OperatorThread(api, self._extender.url, self._options)
+        self._ends.push_async_callback(operator.end)
+        return operator
 
     async def _start_extender(self) -> None:
-        extender = parts.extender(self._http, self.runtime, self._options)
+        api = self._http.bearing(self._door.proof(identities.EXTENDER))
+        extender = parts.extender(api, self.runtime, self._options)
         self._extender = await listen(create_app(extender), "extender")
         self._ends.push_async_callback(self._extender.close)
-        informer = Informer(self._http, extender, EXTENDER_RESOURCES)
+        informer = Informer(api, extender, EXTENDER_RESOURCES)
         self.runtime.spawn(informer.run(), "extender informer")
 
     def _start_scheduler(self) -> None:
         client = HttpExtenderClient(self._extender.url, ExtenderConfig())
         self._ends.push_async_callback(client.close)
-        scheduler = parts.scheduler(
-            DirectApi(self.server, "kube-scheduler"), self.runtime, client, self._options
-        )
+        api = DirectApi(self.server, "kube-scheduler", identities.SCHEDULER)
+        scheduler = parts.scheduler(api, self.runtime, client, self._options)
         self._feed(scheduler, parts.NODE_RESOURCES)
         scheduler.start()
 
     def _start_controllers(self) -> None:
-        api = DirectApi(self.server, "kube-controller-manager")
+        api = DirectApi(self.server, "kube-controller-manager", identities.CONTROLLER_MANAGER)
         collector = parts.garbage_collector(api, self.runtime, self.server.collections())
         collected = self._feed(collector, self.server.collections())
 
@@ -126,6 +139,9 @@ class EmbeddedYard:
         namespaces = parts.namespace_controller(api, self.runtime)
         self._feed(namespaces, parts.NAMESPACE_RESOURCES)
         namespaces.start()
+        controllers = parts.controller_manager(api, self.runtime)
+        self._feed(controllers, parts.CONTROLLER_RESOURCES)
+        controllers.start()
 
     def _feed(self, observer: Observer, resources: Mapping[str, str]) -> Feed:
         feed = on_loop(self.server, observer, resources)

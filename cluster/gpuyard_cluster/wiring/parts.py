@@ -6,8 +6,17 @@ from dataclasses import dataclass
 from gpuyard import mig, vocabulary
 from gpuyard.narration import Narrator, silent
 from gpuyard.yard import YardNode
+from gpuyard_cluster.controllers.daemon_sets import DaemonSets
+from gpuyard_cluster.controllers.decisions import Controller
+from gpuyard_cluster.controllers.deployments import Deployments
+from gpuyard_cluster.controllers.disruption import Disruption
 from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
+from gpuyard_cluster.controllers.jobs import Jobs
 from gpuyard_cluster.controllers.namespaces import NamespaceController
+from gpuyard_cluster.controllers.node_lifecycle import NodeLifecycle
+from gpuyard_cluster.controllers.replica_sets import ReplicaSets
+from gpuyard_cluster.controllers.service import ControllerManager
+from gpuyard_cluster.controllers.stateful_sets import StatefulSets
 from gpuyard_cluster.kubelet.checkpoint import Disk
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.service import Kubelet
@@ -23,6 +32,16 @@ from gpuyard_kube.runtime import Runtime
 
 NODE_RESOURCES = {"pods": "/api/v1/pods", "nodes": "/api/v1/nodes"}
 NAMESPACE_RESOURCES = {"namespaces": "/api/v1/namespaces"}
+_CONTROLLERS: Sequence[Controller] = (
+    Deployments(),
+    ReplicaSets(),
+    StatefulSets(),
+    DaemonSets(),
+    Jobs(),
+    Disruption(),
+    NodeLifecycle(),
+)
+CONTROLLER_RESOURCES = {plural: path for each in _CONTROLLERS for plural, path in each.resources.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,10 @@ def device_plugin(node: YardNode, ports: Ports, options: Options) -> DevicePlugi
 
 def garbage_collector(api: Api, runtime: Runtime, resources: Mapping[str, str]) -> GarbageCollector:
     return GarbageCollector(api, runtime, resources)
+
+
+def controller_manager(api: Api, runtime: Runtime) -> ControllerManager:
+    return ControllerManager(api, runtime, _CONTROLLERS)
 
 
 def namespace_controller(api: Api, runtime: Runtime) -> NamespaceController:

@@ -16,7 +16,7 @@ from gpuyard_cluster.kubelet.disks import MemoryDisk
 from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.scopes import Scope
-from gpuyard_cluster.wiring import manifests, parts
+from gpuyard_cluster.wiring import identities, manifests, parts
 from gpuyard_cluster.wiring.direct import DirectExtender, DirectPodResources, connect
 from gpuyard_cluster.wiring.mortal import MortalApi, Part, Watcher
 from gpuyard_cluster.wiring.parts import NODE_RESOURCES, Options
@@ -61,7 +61,8 @@ class StepsYard:
             self.parts[name].end()
         maker, resources = self._maker(name)
         scope = Scope(self.clock)
-        service = maker(MortalApi(name, DirectApi(self.server, name.split()[0]), scope, self.watchers), scope)
+        api = DirectApi(self.server, name.split()[0], identities.of_part(name))
+        service = maker(MortalApi(name, api, scope, self.watchers), scope)
         self.parts[name] = Part(service, scope, feed(self.server, service, resources, self._deliver(name)))
         self._introduce(name, service)
 
@@ -116,6 +117,7 @@ class StepsYard:
                 self.server.collections(),
             ),
             "namespace controller": (parts.namespace_controller, parts.NAMESPACE_RESOURCES),
+            "controllers": (parts.controller_manager, parts.CONTROLLER_RESOURCES),
             "extender": (lambda api, runtime: parts.extender(api, runtime, options), EXTENDER_RESOURCES),
             "scheduler": (
                 lambda api, runtime: parts.scheduler(api, runtime, self._extender, options),

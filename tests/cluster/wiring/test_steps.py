@@ -23,6 +23,7 @@ NODES = yard.parse(
     }
 )
 PARTS = [
+    "controllers",
     "extender",
     "garbage collector",
     "kubelet node-1",

@@ -55,6 +55,25 @@ def _new_namespace(namespace: JSON) -> None:
     namespace["status"] = {"phase": "Active"}
 
 
+def _new_job(job: JSON) -> None:
+    """A Job selects its pods by its own uid, unless its user says how (generateSelector of the batch registry)."""
+    spec, metadata = job["spec"], job["metadata"]
+    if spec.get("manualSelector"):
+        return
+    uid, name = metadata["uid"], metadata.get("name", "")
+    marks = {
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": name,
+        "controller-uid": uid,
+        "job-name": name,
+    }
+    template = spec.setdefault("template", {}).setdefault("metadata", {})
+    template["labels"] = {**(template.get("labels") or {}), **marks}
+    spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    # A Job without labels shows those of its template (SetDefaults_Job).
+    metadata["labels"] = metadata.get("labels") or dict(template["labels"])
+
+
 def _namespace(namespace: JSON) -> None:
     metadata = namespace.setdefault("metadata", {})
     metadata.setdefault("labels", {})[NAMESPACE_NAME] = metadata.get("name", "")
@@ -98,9 +117,28 @@ def _template(workload: JSON) -> JSON:
 
 def _workload(**fixed: Any) -> Callable[[JSON], None]:
     def default(workload: JSON) -> None:
-        workload["spec"] = copy.deepcopy(fixed) | _template(workload)
+        workload["spec"] = _filled(copy.deepcopy(fixed), _template(workload))
 
     return default
+
+
+def _filled(defaults: JSON, given: JSON) -> JSON:
+    """What was given over the defaults. Below a strategy of another type than the default's nothing is filled in."""
+    both = {
+        key for key, value in given.items() if isinstance(value, dict) and isinstance(defaults.get(key), dict)
+    }
+    if given.get("type", defaults.get("type")) != defaults.get("type"):
+        return given
+    return {**defaults, **given, **{key: _filled(defaults[key], given[key]) for key in both}}
+
+
+def _job(job: JSON) -> None:
+    """How many completions follows from how many pods run at a time only where neither is said."""
+    spec = _template(job)
+    alone = {} if "parallelism" in spec else {"completions": 1}
+    fixed = {"parallelism": 1, **alone, "backoffLimit": 6, "completionMode": "NonIndexed", "suspend": False}
+    rules = spec.get("podFailurePolicy")
+    job["spec"] = {**fixed, "podReplacementPolicy": "Failed" if rules else "TerminatingOrFailed", **spec}
 
 
 def _definition(definition: JSON) -> None:
@@ -151,9 +189,7 @@ _DEFAULTS: dict[str, Callable[[JSON], None]] = {
     "Deployment": _workload(
         replicas=1, strategy=_ROLLING, revisionHistoryLimit=10, progressDeadlineSeconds=600
     ),
-    "Job": _workload(
-        parallelism=1, completions=1, backoffLimit=6, completionMode="NonIndexed", suspend=False
-    ),
+    "Job": _job,
     "MutatingAdmissionPolicy": _policy,
     "MutatingWebhookConfiguration": _webhooks,
     "Namespace": _namespace,
@@ -172,4 +208,8 @@ _DEFAULTS: dict[str, Callable[[JSON], None]] = {
     "ValidatingAdmissionPolicy": _policy,
     "ValidatingWebhookConfiguration": _webhooks,
 }
-_PREPARE: dict[str, Callable[[JSON], None]] = {"Namespace": _new_namespace, "Pod": _new_pod}
+_PREPARE: dict[str, Callable[[JSON], None]] = {
+    "Job": _new_job,
+    "Namespace": _new_namespace,
+    "Pod": _new_pod,
+}

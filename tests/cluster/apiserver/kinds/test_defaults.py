@@ -1,5 +1,6 @@
 from typing import Any
 
+from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.kinds import defaults
 
 
@@ -85,3 +86,49 @@ def test_a_service_port_targets_itself() -> None:
 
 def test_a_priority_class_has_a_value() -> None:
     assert filled("PriorityClass")["value"] == 0
+
+
+def test_a_strategy_is_filled_in_below_its_own_type() -> None:
+    def strategy(given: JSON) -> JSON:
+        deployment: JSON = {"spec": {"strategy": given}}
+        defaults.apply_defaults("Deployment", deployment)
+        found: JSON = deployment["spec"]["strategy"]
+        return found
+
+    rolling = {"maxUnavailable": "25%", "maxSurge": "25%"}
+    assert strategy({}) == {"type": "RollingUpdate", "rollingUpdate": rolling}
+    assert strategy({"rollingUpdate": {"maxSurge": 2}})["rollingUpdate"] == rolling | {"maxSurge": 2}
+    assert strategy({"type": "Recreate"}) == {"type": "Recreate"}
+
+
+def test_completions_follow_from_nothing_where_parallelism_is_given() -> None:
+    alone, parallel = {"spec": {}}, {"spec": {"parallelism": 3}}
+    defaults.apply_defaults("Job", alone)
+    defaults.apply_defaults("Job", parallel)
+    assert (alone["spec"].get("completions"), parallel["spec"].get("completions")) == (1, None)
+
+
+def test_a_job_selects_its_pods_by_its_own_uid() -> None:
+    job: JSON = {
+        "metadata": {"name": "train", "uid": "u1"},
+        "spec": {"template": {"metadata": {"labels": {"a": "b"}}}},
+    }
+    defaults.prepare_create("Job", job)
+    mark = {"batch.kubernetes.io/controller-uid": "u1"}
+    assert job["spec"]["selector"] == {"matchLabels": mark}
+    labels = job["spec"]["template"]["metadata"]["labels"]
+    assert (
+        labels
+        == {"a": "b", "job-name": "train", "controller-uid": "u1", "batch.kubernetes.io/job-name": "train"}
+        | mark
+    )
+    assert job["metadata"]["labels"] == labels
+
+
+def test_a_job_may_bring_its_own_selector() -> None:
+    job: JSON = {
+        "metadata": {"name": "t", "uid": "u"},
+        "spec": {"manualSelector": True, "selector": {"matchLabels": {}}},
+    }
+    defaults.prepare_create("Job", job)
+    assert job["spec"]["selector"] == {"matchLabels": {}}

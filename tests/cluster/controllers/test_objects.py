@@ -1,0 +1,57 @@
+from gpuyard.writes import JSON
+from gpuyard_cluster.controllers.objects import Objects
+
+
+def obj(version: int, uid: str = "u1", owner: str = "", name: str = "a") -> JSON:
+    references = [{"uid": owner, "controller": True, "kind": "K", "name": "o"}] if owner else []
+    metadata = {"namespace": "n", "name": name, "uid": uid, "resourceVersion": str(version)}
+    return {"metadata": {**metadata, "ownerReferences": references}}
+
+
+def version(objects: Objects, key: str = "n/a") -> str:
+    found = objects.get("pods", key)
+    return str(found["metadata"]["resourceVersion"]) if found else ""
+
+
+def test_an_object_never_becomes_older() -> None:
+    objects = Objects()
+    objects.put("pods", obj(10))
+    objects.put("pods", obj(9))
+    assert version(objects) == "10"
+
+
+def test_what_was_removed_does_not_come_back_by_old_events() -> None:
+    objects = Objects()
+    objects.put("pods", obj(10))
+    objects.removed("pods", obj(10))
+    objects.put("pods", obj(11))
+    assert version(objects) == ""
+    objects.put("pods", obj(12, uid="u2"))
+    assert version(objects) == "12", "another object of that name"
+
+
+def test_the_end_of_an_object_is_not_the_end_of_the_next_one_of_its_name() -> None:
+    objects = Objects()
+    objects.put("pods", obj(12, uid="u2"))
+    objects.put("pods", obj(10))
+    objects.deleted("pods", obj(11))
+    assert version(objects) == "12"
+
+
+def test_objects_are_found_by_owner_and_by_namespace() -> None:
+    objects = Objects()
+    objects.put("pods", obj(1, owner="o1"))
+    objects.put("pods", obj(2, uid="u2", name="b"))
+    assert [found["metadata"]["name"] for found in objects.owned("o1", "pods")] == ["a"]
+    objects.put("pods", obj(3))
+    assert objects.owned("o1", "pods") == []
+    assert len(list(objects.all("pods", "n"))) == 2
+    assert list(objects.all("pods", "other")) == []
+
+
+def test_a_list_takes_the_place_of_all() -> None:
+    objects = Objects()
+    objects.put("pods", obj(1, owner="o1"))
+    objects.replace("pods", [obj(2, uid="u2", name="b")])
+    assert [found["metadata"]["name"] for found in objects.all("pods")] == ["b"]
+    assert objects.owned("o1", "pods") == []
