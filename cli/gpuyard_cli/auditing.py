@@ -71,10 +71,13 @@ async def look(asked: Accountants) -> Audited:
 
 
 async def settled(
-    looks: Callable[[], Awaitable[Audited]], now: Callable[[], float], pass_on: Callable[[], Awaitable[bool]]
+    looks: Callable[[], Awaitable[Audited]],
+    now: Callable[[], float],
+    pass_on: Callable[[], Awaitable[bool]],
+    seconds: float = SETTLE_SECONDS,
 ) -> Audited:
     """Look until nothing is wrong, or for as long as things may take to settle; then what is still wrong."""
-    deadline = now() + SETTLE_SECONDS
+    deadline = now() + seconds
     while True:
         found = await looks()
         if found.clean or now() > deadline or not await pass_on():

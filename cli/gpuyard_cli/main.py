@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gpuyard_cli import running
+from gpuyard_cli import audit_command, running
 from gpuyard_cli.examples import Example, load
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.report import Report, Turns, summary
@@ -80,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         "--on", choices=running.BACKENDS, default="embedded", help="the backend (default: embedded)"
     )
     demo.set_defaults(run=_demo)
+    audit_command.add_to(commands)
     return parser
 
 

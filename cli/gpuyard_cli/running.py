@@ -14,7 +14,7 @@ from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.steps import StepsYard
 
 BACKENDS = ("steps", "embedded", "kind", "kubeconfig")
-_CONTEXTS = {"kind": "kind-gpuyard", "kubeconfig": None}
+CONTEXTS = {"kind": "kind-gpuyard", "kubeconfig": None}
 """Real clusters: the one of kind-config.yaml, and the one that kubectl would talk to."""
 
 
@@ -44,7 +44,7 @@ def run(
     begin: Callable[[str], None] = report.step if report else lambda _name: None
     if backend == "steps":
         return _on_steps(example, chosen, begin, like, stepped=stepped)
-    if backend in _CONTEXTS:
+    if backend in CONTEXTS:
         return asyncio.run(_real(example, backend, begin, like))
     return asyncio.run(_embedded(example, chosen, begin, like))
 
@@ -81,5 +81,5 @@ async def _real(
 ) -> Outcome:
     from gpuyard_cli import kind_backend
 
-    async with kind_backend.connected(context=_CONTEXTS[backend]) as api:
+    async with kind_backend.connected(context=CONTEXTS[backend]) as api:
         return await kind_backend.run(api, example, begin, like)

@@ -1,0 +1,89 @@
+"""`gpuyard audit`: the audit of a running cluster, as a table or as JSON."""
+
+import argparse
+import asyncio
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from gpuyard.findings import Finding
+    from gpuyard_cli.auditing import Audited
+
+_DESCRIPTION: Final = """\
+Compare, for every node, what the kubelet, the pods' status, the plans, the extender and the device plugin say of who
+holds which devices. Changes nothing. Exit code 0: they agree; 1: they do not; 2: somebody could not be asked."""
+_LOOK_SECONDS: Final = 0.5
+"""Between two looks while things settle."""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to those of `gpuyard`."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "audit",
+        help="compare all accounts of who holds which devices",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--kubeconfig", metavar="FILE", help="default: the cluster that kubectl talks to")
+    where.add_argument(
+        "--on", choices=("kind", "kubeconfig"), default="kubeconfig", help="kind: as of kind-config.yaml"
+    )
+    parser.add_argument("-o", "--output", choices=("table", "json"), default="table", help="(default: table)")
+    parser.set_defaults(run=_run)
+
+
+def exit_code(audited: "Audited") -> int:
+    """2 goes before 1: nobody can say what the silent would have said."""
+    return 2 if audited.silent else 1 if audited.findings else 0
+
+
+def to_json(audited: "Audited") -> str:
+    """One object: "findings" and "silent", both empty when all is well."""
+    found = {"findings": [finding.to_json() for finding in audited.findings], "silent": list(audited.silent)}
+    return json.dumps(found, indent=2)
+
+
+def table(audited: "Audited") -> Iterator[str]:
+    """A line for each finding, and under it what each account says."""
+    for finding in audited.findings:
+        yield from _rows(finding)
+    if audited.clean:
+        yield "all accounts agree"
+    elif count := len(audited.findings):
+        yield f"{count} finding{'s' if count > 1 else ''}"
+
+
+def _rows(finding: "Finding") -> Iterator[str]:
+    yield f"{finding.flaw.value:<18}{finding.node or '-':<24}{finding.subject}: {finding.flaw.text}"
+    width = max(map(len, finding.says), default=0)
+    for who, what in finding.says.items():
+        yield textwrap.indent(f"{who:<{width}}  {' '.join(what) or '-'}", " " * 18)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    audited = asyncio.run(_audit(arguments.kubeconfig, arguments.on))
+    for line in audited.silent:
+        print(f"gpuyard: {line}", file=sys.stderr)
+    print(to_json(audited) if arguments.output == "json" else "\n".join(table(audited)))
+    return exit_code(audited)
+
+
+async def _audit(kubeconfig: str | None, cluster: str) -> "Audited":
+    # Imported here, as everything that takes long: a signal may come meanwhile.
+    from gpuyard_cli.auditing import look, settled
+    from gpuyard_cli.kind_backend import connected
+    from gpuyard_cli.live_accounts import LiveAccounts
+    from gpuyard_cli.running import CONTEXTS
+
+    async with connected(kubeconfig, CONTEXTS[cluster]) as api:
+        accounts = LiveAccounts(api)
+
+        async def wait() -> bool:
+            await asyncio.sleep(_LOOK_SECONDS)
+            return True
+
+        return await settled(lambda: look(accounts), asyncio.get_running_loop().time, wait)
