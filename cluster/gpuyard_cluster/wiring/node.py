@@ -9,8 +9,9 @@ from gpuyard.yard import YardNode
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.kubelet.disks import FolderDisk
+from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.kubelet.sockets import KubeletSockets
-from gpuyard_cluster.wiring import parts
+from gpuyard_cluster.wiring import identities, parts
 from gpuyard_cluster.wiring.feeding import on_loop
 from gpuyard_cluster.wiring.parts import NODE_RESOURCES, Options
 from gpuyard_device_plugin.dialing import KubeletPodResources
@@ -27,16 +28,14 @@ class EmbeddedNode:
     def __init__(
         self, node: YardNode, folder: Path, server: APIServer, api: HttpApi, options: Options
     ) -> None:
-        self._server, self._api = server, api
+        self._node, self._folder, self._server, self._api, self._options = node, folder, server, api, options
         self._runtime = AsyncioRuntime()
-        self.kubelet = parts.kubelet(
-            node, DirectApi(server, "kubelet"), self._runtime, FolderDisk(folder / "disk"), options
-        )
+        self.kubelet = self._made_kubelet()
         self._sockets = KubeletSockets(self.kubelet, folder)
         pod_resources = KubeletPodResources(self._sockets.pod_resources_socket)
         ports = Ports(api, self._runtime, pod_resources, options.narrate)
         self.plugin = parts.device_plugin(node, ports, options)
-        self._ends = contextlib.AsyncExitStack()
+        self._ends, self._kubelet_ends = contextlib.AsyncExitStack(), contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         try:
@@ -46,18 +45,34 @@ class EmbeddedNode:
             raise
         return self
 
+    async def restart_kubelet(self) -> None:
+        """The kubelet dies and starts anew with what is on its disk; the device plugin finds it by itself."""
+        await self._kubelet_ends.aclose()
+        self.kubelet = self._made_kubelet()
+        self._sockets = KubeletSockets(self.kubelet, self._folder)
+        await self._start_kubelet()
+
+    def _made_kubelet(self) -> Kubelet:
+        api = DirectApi(self._server, "kubelet", identities.kubelet(self._node.name))
+        disk = FolderDisk(self._folder / "disk")
+        return parts.kubelet(self._node, api, self._runtime, disk, self._options)
+
     async def _start(self) -> None:
         # What ends last comes first: the plugin's sockets go while the kubelet still listens.
-        self._ends.callback(self.kubelet.stop)
-        self._ends.push_async_callback(self._sockets.stop)
-        await self._sockets.start()
+        self._ends.push_async_callback(self._kubelet_ends.aclose)
         self._ends.push_async_callback(self._runtime.close)
-        self._ends.callback(on_loop(self._server, self.kubelet, NODE_RESOURCES).stop)
-        self.kubelet.start()
+        await self._start_kubelet()
         informer = Informer(self._api, self.plugin, NODE_RESOURCES)
         self._runtime.spawn(informer.run(), f"plugin informer {self.plugin.node}")
         shell = PluginShell(self.plugin, self._sockets.plugin_directory)
         self._runtime.spawn(shell.run(), f"plugin {self.plugin.node}")
+
+    async def _start_kubelet(self) -> None:
+        self._kubelet_ends.callback(self.kubelet.stop)
+        self._kubelet_ends.push_async_callback(self._sockets.stop)
+        await self._sockets.start()
+        self._kubelet_ends.callback(on_loop(self._server, self.kubelet, NODE_RESOURCES).stop)
+        self.kubelet.start()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
