@@ -39,8 +39,12 @@ class KindYard:
         """path -> the patch that makes an object as it was."""
 
     async def prepare(self, namespace: str) -> None:
-        """Give the workers their roles and wait until they play them. InvalidInputError when they cannot."""
+        """Lend the workers to a scenario, which makes `namespace`. InvalidInputError when that cannot be."""
         await self._clear(namespace)
+        await self.lend()
+
+    async def lend(self) -> None:
+        """Give the workers their roles and wait until they play them. InvalidInputError when they cannot."""
         workers = await self._candidates()
         if len(workers) < len(self._yard):
             problem = (

@@ -11,8 +11,10 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.writes import Write
-from tests.e2e.kind.cluster import PARTS, Cluster, empty, faults, until
+from tests.e2e.kind.cluster import empty
+from tests.e2e.kind.hands import PARTS
 from tests.e2e.kind.test_takeover import free_port, holder, laptop
+from tests.e2e.stories.cluster import Cluster, faults, until
 
 ROOT = Path(__file__).parents[3]
 MANIFESTS = ROOT / "manifests"
@@ -67,11 +69,11 @@ def certificates(kubeconfig: str, tmp_path_factory: pytest.TempPathFactory) -> I
 def test_pods_and_gangs_are_placed_over_tls(kubeconfig: str, certificates: Path) -> None:
     async def story() -> None:
         async with empty(kubeconfig, "mtls") as cluster:
-            await cluster.submit("one", gpus=2, scheduler=SCHEDULER)
+            await cluster.submit("one", gpus=2, schedulerName=SCHEDULER)
             group = {"apiVersion": vocabulary.POD_GROUP_API, "kind": "PodGroup", "spec": {"minMember": 2}}
             await cluster.create(f"{GROUPS}/mtls/podgroups", {**group, "metadata": {"name": "ring"}})
             for name in ("ring-0", "ring-1"):
-                await cluster.submit(name, group="ring", scheduler=SCHEDULER)
+                await cluster.submit(name, group="ring", schedulerName=SCHEDULER)
             pods = await cluster.running(["one", "ring-0", "ring-1"])
             assert faults(pods.values()) == []
             assert set(await verbs_without_a_certificate(cluster)) == {403}
@@ -100,7 +102,7 @@ def test_kube_scheduler_follows_to_a_laptop_and_back_over_tls(kubeconfig: str, c
     async def story() -> None:
         async with empty(kubeconfig, "mtls-laptop") as cluster:
             port = free_port()
-            await cluster.submit("before", scheduler=SCHEDULER)
+            await cluster.submit("before", schedulerName=SCHEDULER)
             await cluster.running(["before"])
             async with laptop(kubeconfig, host, port, *options) as process:
 
@@ -108,12 +110,12 @@ def test_kube_scheduler_follows_to_a_laptop_and_back_over_tls(kubeconfig: str, c
                     return f"@{host}:{port}" in await holder(cluster)
 
                 await until(taken_over, "the laptop holds the Lease")
-                await cluster.submit("meanwhile", scheduler=SCHEDULER)
+                await cluster.submit("meanwhile", schedulerName=SCHEDULER)
                 await cluster.running(["meanwhile"])
                 process.send_signal(signal.SIGINT)
                 _, said = await asyncio.wait_for(process.communicate(), 20)
             assert "Bind meanwhile" in said.decode()
-            await cluster.submit("after", scheduler=SCHEDULER)
+            await cluster.submit("after", schedulerName=SCHEDULER)
             pods = await cluster.running(["before", "meanwhile", "after"])
             assert faults(pods.values()) == []
 

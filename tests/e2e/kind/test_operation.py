@@ -1,26 +1,19 @@
 """How the parts are asked and guarded on a real cluster."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, Write
 from gpuyard_cli.extender_proxy import ExtenderProxy
-from tests.e2e.kind.cluster import PARTS, Cluster, empty, faults, until
+from tests.e2e.kind.cluster import play
+from tests.e2e.kind.hands import PARTS
+from tests.e2e.stories.cluster import Cluster, faults, until
 
 PORTS = {vocabulary.EXTENDER: 8081, vocabulary.DEVICE_PLUGIN: 8082, vocabulary.OPERATOR: 8083}
 SECONDS = 3
 """A packet that is dropped is not answered at all."""
-
-
-def play(kubeconfig: str, namespace: str, story: Callable[[Cluster], Awaitable[None]]) -> None:
-    async def whole() -> None:
-        async with empty(kubeconfig, namespace) as cluster:
-            await story(cluster)
-
-    asyncio.run(whole())
 
 
 async def living(cluster: Cluster, part: str) -> list[JSON]:
@@ -69,7 +62,7 @@ def test_the_extender_answers_people_with_a_token_and_nobody_else(kubeconfig: st
             (vocabulary.DEVICE_PLUGIN, vocabulary.EXTENDER, 403),
         ):
             token = await token_of(cluster, name, audience)
-            bearing = Cluster(cluster.api.bearing({vocabulary.TOKEN_HEADER: token}), cluster.namespace)
+            bearing = replace(cluster, api=cluster.api.bearing({vocabulary.TOKEN_HEADER: token}))
             assert {found for found, _ in await asked(bearing, vocabulary.EXTENDER, path)} == {status}, name
 
     play(kubeconfig, "guarded", story)
@@ -120,7 +113,7 @@ async def reached(cluster: Cluster, name: str, address: str, port: int) -> str:
 
 
 async def runs(cluster: Cluster, name: str) -> bool:
-    return (await cluster.pods())[name]["status"].get("phase") == "Running"
+    return bool((await cluster.pods())[name]["status"].get("phase") == "Running")
 
 
 def pod(name: str, shell: str) -> JSON:

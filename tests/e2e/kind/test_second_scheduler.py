@@ -5,7 +5,8 @@ import subprocess
 from pathlib import Path
 
 from gpuyard import vocabulary
-from tests.e2e.kind.cluster import Cluster, empty, faults, until
+from tests.e2e.kind.cluster import empty
+from tests.e2e.stories.cluster import Cluster, until
 
 FOLDER = Path(__file__).parents[3] / "manifests/components/second-scheduler"
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{vocabulary.NAMESPACE}/deployments/gpuyard-scheduler"
@@ -26,9 +27,9 @@ def test_a_pod_of_the_second_scheduler_gets_what_the_extender_planned(kubeconfig
         async with empty(kubeconfig, "second-scheduler") as cluster:
             await until(lambda: _ready(cluster), "the second scheduler is there")
             await cluster.submit("first", gpus=2)
-            await cluster.submit("second", gpus=2, scheduler="scheduler-plugins-scheduler")
-            pods = await cluster.running(["first", "second"])
-            assert faults(pods.values()) == []
+            await cluster.submit("second", gpus=2, schedulerName="scheduler-plugins-scheduler")
+            await cluster.running(["first", "second"])
+            await cluster.sound()
 
     kubectl(kubeconfig, "apply")
     try:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from gpuyard import vocabulary
-from tests.e2e.kind.cluster import Cluster, empty, faults, until
+from tests.e2e.kind.cluster import empty
+from tests.e2e.stories.cluster import Cluster, until
 
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{vocabulary.NAMESPACE}/leases/{vocabulary.EXTENDER}"
 COMMAND = Path(sys.executable).with_name("gpuyard-extender")
@@ -62,8 +63,8 @@ def test_kube_scheduler_follows_to_a_laptop_and_back_without_a_failed_attempt(ku
             assert "Bind meanwhile" in said.decode()
             assert f"@{host}:{port}" not in await holder(cluster)
             await cluster.submit("after")
-            pods = await cluster.running(["before", "meanwhile", "after"])
-            assert faults(pods.values()) == []
+            await cluster.running(["before", "meanwhile", "after"])
+            await cluster.sound()
             events = (await cluster.api.read(f"/api/v1/namespaces/{cluster.namespace}/events")).body["items"]
             assert [event["message"] for event in events if event["reason"] == "FailedScheduling"] == []
 

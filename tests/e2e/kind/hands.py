@@ -1,0 +1,106 @@
+"""What is done to a kind cluster beside its API: its nodes are containers, and its parts processes in them."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON, Write
+from gpuyard_cli.extender_proxy import ExtenderProxy
+from gpuyard_kube.http import HttpApi
+from tests.e2e.stories.cluster import until
+
+PARTS = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
+NETWORK = Path(__file__).parents[3] / "kind/network.sh"
+COMMAND_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class KindHands:
+    """`tests.e2e.stories.cluster.Hands`."""
+
+    api: HttpApi
+    kubeconfig: str
+
+    async def code(self, namespace: str, pod: str) -> str:
+        reply = await ExtenderProxy(self.api).ask(f"/v1/pods/{namespace}/{pod}/explain")
+        return str(reply.body.get("code") or "")
+
+    async def restart_kubelet(self, node: str) -> None:
+        plugin = await self.plugin(node)
+        before = await self.registrations(plugin)
+        await inside(node, "systemctl", "restart", "kubelet")
+
+        async def registered() -> bool:
+            return await self.registrations(plugin) > before
+
+        await until(registered, f"the device plugin of {node} has registered anew")
+
+    async def drain(self, node: str) -> None:
+        await self.kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data")
+
+    @asynccontextmanager
+    async def held_allocations(self, node: str) -> AsyncIterator[None]:
+        """The plugin's process is stopped, as a debugger would."""
+        select = ("crictl", "ps", "--quiet", "--name", "device-plugin")
+        container = (await inside(node, *select)).strip()
+        process = await inside(
+            node, "crictl", "inspect", "--output", "go-template", "--template", "{{.info.pid}}", container
+        )
+        await inside(node, "kill", "-STOP", process.strip())
+        try:
+            yield
+        finally:
+            await inside(node, "kill", "-CONT", process.strip())
+
+    async def kubectl(self, *arguments: str) -> str:
+        return await run("kubectl", "--kubeconfig", self.kubeconfig, *arguments)
+
+    async def parts(self, part: str, **query: str) -> list[JSON]:
+        """The pods of a part of GPUYard."""
+        reply = await self.api.read(PARTS, labelSelector=f"app.kubernetes.io/name={part}", **query)
+        assert reply.ok, reply.reason
+        return list(reply.body["items"])
+
+    async def kill(self, part: str) -> None:
+        """End all pods of a part of GPUYard at once, without a chance to say goodbye."""
+        query = {"gracePeriodSeconds": "0"}
+        for pod in await self.parts(part):
+            await self.api.send(Write("DELETE", f"{PARTS}/{pod['metadata']['name']}", query=query))
+
+    async def plugin(self, node: str) -> str:
+        """The name of a node's device plugin."""
+        [pod] = await self.parts(vocabulary.DEVICE_PLUGIN, fieldSelector=f"spec.nodeName={node}")
+        return str(pod["metadata"]["name"])
+
+    async def registrations(self, plugin: str) -> int:
+        """How often a device plugin says that it has registered."""
+        said = await self.api.read(f"{PARTS}/{plugin}/log")
+        return str(said.body.get("message", "")).count("registered with")
+
+    async def renew_network(self) -> None:
+        """Where the routes between nodes are made by hand they do not outlive a restart."""
+        await run(str(NETWORK), KUBECONFIG=self.kubeconfig)
+
+
+async def inside(node: str, *command: str) -> str:
+    """What a command says that runs on a node."""
+    return await run("docker", "exec", node, *command)
+
+
+async def run(*command: str, **environment: str) -> str:
+    """What a command says; the test fails with its complaint when it fails."""
+    done = await asyncio.to_thread(
+        subprocess.run,
+        command,
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_SECONDS,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout

@@ -1,0 +1,19 @@
+"""What a cluster goes through, and what must be true all the same. A story knows nothing of where it is played."""
+
+from collections.abc import Awaitable, Callable
+
+from tests.e2e.stories import crowds, deletions, nodes
+from tests.e2e.stories.cluster import Cluster
+
+Story = Callable[[Cluster], Awaitable[None]]
+
+STORIES: tuple[Story, ...] = (
+    crowds.of_30_pods_on_24_gpus_24_run_and_6_say_why,
+    crowds.a_container_sees_just_the_devices_that_were_planned,
+    deletions.a_pod_that_is_deleted_while_it_waits_leaves_its_turn_to_others,
+    deletions.a_pod_that_is_deleted_while_it_runs_gives_its_devices_to_the_next,
+    deletions.a_gang_member_that_is_deleted_while_the_others_are_held_takes_nothing_along,
+    deletions.pods_that_are_deleted_while_one_is_in_allocate_leave_their_devices_free,
+    nodes.pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served,
+    nodes.what_a_drained_node_held_goes_elsewhere_and_comes_back,
+)

@@ -1,0 +1,166 @@
+"""A cluster as a story sees it: pods in, what became of them out, by the API; and what else is done to it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gpuyard import annotations, vocabulary
+from gpuyard.annotations import Allocation
+from gpuyard.writes import JSON, PatchType, Write
+from gpuyard_cli.invariants import shared_devices
+from gpuyard_cli.kind_roles import offered
+from gpuyard_cli.observation import held_devices, is_live
+from gpuyard_kube.http import HttpApi
+
+PATIENCE_SECONDS = 120.0
+"""Machines can be busy; what is waited for comes within seconds otherwise."""
+
+
+class Hands(Protocol):
+    """What is done to a cluster where no request to its API server does it."""
+
+    async def code(self, namespace: str, pod: str) -> str:
+        """The reason code of a pod that waits; empty when there is none yet."""
+
+    async def restart_kubelet(self, node: str) -> None:
+        """The kubelet ends and starts anew; done when the device plugin has registered with the new one."""
+
+    async def drain(self, node: str) -> None:
+        """Cordon a node and evict what can be evicted."""
+
+    def held_allocations(self, node: str) -> AbstractAsyncContextManager[None]:
+        """A node's device plugin answers nobody for as long as the block lasts, and the kubelet waits for it."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Three nodes with 8 GPUs each, and one namespace, in which there is nothing yet."""
+
+    api: HttpApi
+    namespace: str
+    hands: Hands
+
+    @property
+    def path(self) -> str:
+        return f"/api/v1/namespaces/{self.namespace}/pods"
+
+    async def create(self, path: str, obj: JSON) -> None:
+        reply = await self.api.send(Write("POST", path, obj))
+        assert reply.ok, reply.reason
+
+    async def submit(self, name: str, gpus: int = 1, *, group: str = "", node: str = "", **spec: Any) -> None:
+        """A pod that asks for whole GPUs and prints its environment; of a gang, or for one node, if need be."""
+        container = {
+            "name": "main",
+            "image": "busybox:1.36",
+            "command": ["sh", "-c", "env; exec sleep 3600"],
+            "resources": {"limits": {vocabulary.GPU: str(gpus)}},
+        }
+        wanted: JSON = {"terminationGracePeriodSeconds": 1, "containers": [container], **spec}
+        if node:
+            wanted["nodeSelector"] = {"kubernetes.io/hostname": node}
+        metadata = {"name": name, "labels": {vocabulary.POD_GROUP: group} if group else {}}
+        await self.create(self.path, {"metadata": metadata, "spec": wanted})
+
+    async def gather(self, group: str, needed: int) -> None:
+        """A gang of which `needed` members must start together."""
+        path = f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{self.namespace}/podgroups"
+        head = {"apiVersion": vocabulary.POD_GROUP_API, "kind": "PodGroup", "metadata": {"name": group}}
+        await self.create(path, {**head, "spec": {"minMember": needed}})
+
+    async def pods(self) -> dict[str, JSON]:
+        return {pod["metadata"]["name"]: pod for pod in await self.items(self.path)}
+
+    async def items(self, path: str, **query: str) -> list[JSON]:
+        reply = await self.api.read(path, **query)
+        assert reply.ok, reply.reason
+        return list(reply.body["items"])
+
+    async def delete(self, *names: str) -> None:
+        """As users do: with the pods' own grace period."""
+        await asyncio.gather(*(self.api.send(Write("DELETE", f"{self.path}/{name}")) for name in names))
+
+    async def running(self, names: Iterable[str]) -> dict[str, JSON]:
+        """The pods, once all of these run and the kubelet has said with which devices."""
+        wanted = set(names)
+
+        async def all_run() -> bool:
+            pods = await self.pods()
+            return all(name in pods and runs(pods[name]) for name in wanted)
+
+        await until(all_run, f"{sorted(wanted)} run")
+        return await self.pods()
+
+    async def gone(self, *names: str) -> None:
+        """Wait until the pods are no more."""
+
+        async def none_left() -> bool:
+            return not set(names) & (await self.pods()).keys()
+
+        await until(none_left, f"{sorted(names)} are gone")
+
+    async def bound(self, *names: str) -> None:
+        """Wait until the pods have a node, which is not to say that they run."""
+
+        async def all_bound() -> bool:
+            pods = await self.pods()
+            return all(node_of(pods[name]) for name in names)
+
+        await until(all_bound, f"{sorted(names)} are bound")
+
+    async def nodes(self) -> list[str]:
+        """The nodes that have GPUs and may be used, in order."""
+        nodes = await self.items("/api/v1/nodes")
+        usable = [node for node in nodes if offered(node) and not node["spec"].get("unschedulable")]
+        return sorted(node["metadata"]["name"] for node in usable)
+
+    async def uncordon(self, node: str) -> None:
+        body = {"spec": {"unschedulable": None}}
+        reply = await self.api.send(Write("PATCH", f"/api/v1/nodes/{node}", body, PatchType.MERGE))
+        assert reply.ok, reply.reason
+
+    async def log(self, name: str) -> list[str]:
+        reply = await self.api.read(f"{self.path}/{name}/log")
+        return str(reply.body.get("message", "")).splitlines()
+
+    async def sound(self) -> None:
+        """No device has two owners, and each pod has what was planned for it."""
+        assert faults((await self.pods()).values()) == []
+
+
+async def until(holds: Callable[[], Awaitable[bool]], what: str, seconds: float = PATIENCE_SECONDS) -> None:
+    """Look until something holds; it fails the test when it does not in time."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while not await holds():
+        assert asyncio.get_running_loop().time() < deadline, f"not so after {seconds} s: {what}"
+        await asyncio.sleep(0.1)
+
+
+def faults(pods: Iterable[JSON]) -> list[str]:
+    """Where two live pods hold one device, or a kubelet gave other devices than were planned."""
+    live = [pod for pod in pods if is_live(pod) and node_of(pod)]
+    unlike = [f"{pod['metadata']['name']}: {held_devices(pod)}" for pod in live if plan(pod) != held(pod)]
+    return [*shared_devices(live), *unlike]
+
+
+def plan(pod: JSON) -> set[str]:
+    """The device ids that the extender planned."""
+    found = annotations.read_allocation(pod["metadata"].get("annotations", {}).get(vocabulary.ALLOCATION))
+    allocation: Allocation = found or {}
+    return {device for resources in allocation.values() for ids in resources.values() for device in ids}
+
+
+def held(pod: JSON) -> set[str]:
+    """The device ids that the kubelet gave."""
+    return {device for ids in held_devices(pod).values() for device in ids}
+
+
+def node_of(pod: JSON) -> str:
+    """Where a pod is bound to; empty when it is not."""
+    return str((pod.get("spec") or {}).get("nodeName") or "")
+
+
+def runs(pod: JSON) -> bool:
+    return bool((pod.get("status") or {}).get("phase") == "Running" and held(pod))

@@ -1,0 +1,102 @@
+"""What a cluster goes through, on embedded; the same stories are played on a real one (tests/e2e/kind)."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from gpuyard import yard
+from gpuyard.narration import Beat
+from gpuyard.writes import JSON, PatchType, Write
+from gpuyard_cluster.wiring.embedded import EmbeddedYard
+from gpuyard_cluster.wiring.parts import Options
+from gpuyard_kube.http import HttpApi
+from tests.e2e.stories import STORIES, Story
+from tests.e2e.stories.cluster import Cluster, node_of, until
+
+GPUS = {"model": "NVIDIA-A100-SXM4-40GB", "count": 8, "topology": "nvswitch"}
+NODES = yard.parse({"nodes": [{"name": f"node-{n}", "gpus": GPUS} for n in (1, 2, 3)]})
+NAMESPACE = "story"
+
+
+class EmbeddedHands:
+    """`tests.e2e.stories.cluster.Hands` on an EmbeddedYard. `api` is its API server."""
+
+    def __init__(self, yard: EmbeddedYard, heard: Counter[Beat]) -> None:
+        self._yard, self._heard = yard, heard
+        self.api, self._extender = HttpApi.at(yard.url), HttpApi.at(yard.extender_url)
+
+    async def aclose(self) -> None:
+        await self.api.close()
+        await self._extender.close()
+
+    async def code(self, namespace: str, pod: str) -> str:
+        reply = await self._extender.read(f"/v1/pods/{namespace}/{pod}/explain")
+        return str(reply.body.get("code") or "")
+
+    async def restart_kubelet(self, node: str) -> None:
+        listed = Beat(f"kubelet {node}", "8 of 8 nvidia.com/gpu are healthy")
+        before = self._heard[listed]
+        await self._yard.nodes[node].restart_kubelet()
+
+        async def listed_anew() -> bool:
+            return self._heard[listed] > before
+
+        await until(listed_anew, "the device plugin has registered anew")
+
+    async def drain(self, node: str) -> None:
+        """What `kubectl drain` asks of the API server."""
+        cordon: JSON = {"spec": {"unschedulable": True}}
+        await self.api.send(Write("PATCH", f"/api/v1/nodes/{node}", cordon, PatchType.MERGE))
+        for pod in (await self.api.read("/api/v1/pods")).body["items"]:
+            if node_of(pod) != node:
+                continue
+            named = {key: pod["metadata"][key] for key in ("name", "namespace")}
+            path = f"/api/v1/namespaces/{named['namespace']}/pods/{named['name']}/eviction"
+            eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": named}
+            reply = await self.api.send(Write("POST", path, eviction))
+            assert reply.ok, reply.reason
+
+    @asynccontextmanager
+    async def held_allocations(self, node: str) -> AsyncIterator[None]:
+        plugin, go_on = self._yard.nodes[node].plugin, asyncio.Event()
+        answer = plugin.preferred
+
+        async def late(*asked: Any) -> Any:
+            await go_on.wait()
+            return await answer(*asked)
+
+        try:
+            with patch.object(plugin, "preferred", late):
+                yield
+        finally:
+            go_on.set()
+
+
+async def play(story: Story) -> None:
+    heard: Counter[Beat] = Counter()
+
+    def hear(beat: Beat) -> None:
+        heard[beat] += 1
+
+    async with (
+        EmbeddedYard(NODES, Options(narrate=hear)) as yard,
+        aclosing(EmbeddedHands(yard, heard)) as hands,
+    ):
+        cluster = Cluster(hands.api, NAMESPACE, hands)
+        await cluster.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+        await until(lambda: _offered(cluster), "three nodes offer their GPUs")
+        await story(cluster)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_on_embedded(story: Story) -> None:
+    asyncio.run(play(story))
+
+
+async def _offered(cluster: Cluster) -> bool:
+    return len(await cluster.nodes()) == len(NODES)
