@@ -81,6 +81,8 @@ def test_a_token_that_is_taken_back_is_refused_after_a_minute() -> None:
 def test_a_token_of_somebody_else_or_for_something_else_is_refused() -> None:
     door = Door()
     assert door.status("nobody") == 403
+    assert door.status("op", "post", "/v1/plans") == 200
+    assert door.status("op", "get", "/v1/plans") == 403, "the yes was to something else"
     assert door.status("op", "get", "/v1/pods/a/b/explain") == 403
     refusal = door.ask("nobody")
     assert refusal is not None
