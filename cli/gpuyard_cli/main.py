@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gpuyard_cli import audit_command, running
+from gpuyard_cli import audit_command, running, uninstall_command
 from gpuyard_cli.examples import Example, load
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.report import Report, Turns, summary
@@ -81,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.set_defaults(run=_demo)
     audit_command.add_to(commands)
+    uninstall_command.add_to(commands)
     return parser
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuyard import vocabulary
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import assembly, host
+from gpuyard_device_plugin import assembly, cleanup, host
 from gpuyard_device_plugin.assembly import SetupError
 from gpuyard_device_plugin.dialing import KubeletPodResources
 from gpuyard_device_plugin.pages import pages
@@ -36,13 +36,27 @@ KUBELET = Path("/var/lib/kubelet")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until SIGTERM or SIGINT. 2: something has to be corrected first, as the one line on stderr says."""
-    given = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] == [cleanup.COMMAND]:
+        return _clean_up(words[1:])
+    given = _parser().parse_args(words)
     logs.configure(given.log_format)
     try:
         asyncio.run(run(given))
     except (SetupError, SocketPathError, AddressError) as error:
         print(f"gpuyard-device-plugin: {error}", file=sys.stderr)  # noqa: T201
         return 2
+    return 0
+
+
+def _clean_up(words: Sequence[str]) -> int:
+    try:
+        removed = asyncio.run(cleanup.run(words))
+    except cleanup.CleanupError as error:
+        print(f"gpuyard-device-plugin: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    for line in removed or ["nothing to remove"]:
+        print(line)  # noqa: T201
     return 0
 
 
@@ -138,6 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gpuyard-device-plugin",
         description="A device plugin for GPUs that do not exist: registers them with the kubelet of one node.",
+        epilog=f"`gpuyard-device-plugin {cleanup.COMMAND} --help`: removes from a node what a plugin has left there.",
     )
     parser.add_argument(
         "--node-name",

@@ -21,15 +21,20 @@ COLLECTIONS = {
 
 def load() -> tuple[JSON, ...]:
     """The objects of those kinds, CRDs first."""
+    order = list(COLLECTIONS)
+    found = (obj for obj in every() if obj["kind"] in COLLECTIONS)
+    return tuple(sorted(found, key=lambda obj: order.index(obj["kind"])))
+
+
+def every() -> tuple[JSON, ...]:
+    """All objects, of the components as well."""
     folder = _PACKAGED if _PACKAGED.is_dir() else _REPOSITORY
-    found = [
+    return tuple(
         document
         for path in sorted(folder.rglob("*.yaml"))
         for document in yaml.load_all(path.read_text(), Loader=yaml.CSafeLoader)
-        if document and document.get("kind") in COLLECTIONS
-    ]
-    order = list(COLLECTIONS)
-    return tuple(sorted(found, key=lambda obj: order.index(obj["kind"])))
+        if document and "kind" in document
+    )
 
 
 async def install(api: Api) -> None:
