@@ -7,6 +7,7 @@ from itertools import combinations
 from gpuyard import annotations, gangs, requests, vocabulary
 from gpuyard.amounts import requests_of
 from gpuyard.cluster import Cluster, Node, Placement
+from gpuyard.findings import Flaw
 from gpuyard.fit import NodeFit, PodFit
 from gpuyard.gangs import GangRejection, Member
 from gpuyard.inventory import Device
@@ -15,8 +16,10 @@ from gpuyard.requests import PodRequest
 from gpuyard.scoring import POLICIES
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
+from gpuyard_cli.auditing import Audited, look
 from gpuyard_cli.invariants import COMMIT_SECONDS, half_placed, started
 from gpuyard_cli.observation import held_devices, is_live
+from gpuyard_cli.steps_backend import StepsAccounts
 from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_device_plugin import config, node_inventory
 from gpuyard_extender.service import Extender
@@ -85,15 +88,11 @@ def miscounted(storm: Storm) -> Iterator[str]:
                 yield f"{node.name}: {len(node.idle(resource))} idle and {placed} placed {resource}"
 
 
-def misattributed(storm: Storm, pods: Iterable[JSON]) -> Iterator[str]:
-    """Once all news has arrived, the ledger's owner of a device is the pod whose status names it."""
-    nodes = extender(storm).ledger.cluster(storm.now).nodes
-    for pod in filter(is_live, pods):
-        for ids in held_devices(pod).values():
-            owners = nodes[pod["spec"]["nodeName"]].owners
-            for found in ids:
-                if owners.get(found) != pod["metadata"]["uid"]:
-                    yield f"{pod['metadata']['name']} holds {found}, for the ledger it is {owners.get(found)}"
+def unreconciled(storm: Storm, *besides: Flaw) -> Iterator[str]:
+    """What an audit finds once all news has arrived, but for these flaws."""
+    found: Audited = storm.yard.clock.complete(look(StepsAccounts(storm.yard)))
+    yield from found.silent
+    yield from (str(finding) for finding in found.findings if finding.flaw not in besides)
 
 
 class HalfPlaced:

@@ -9,6 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from gpuyard.findings import Flaw
 from gpuyard.writes import JSON
 from gpuyard_cli.invariants import COMMIT_SECONDS
 from tests.e2e import laws
@@ -138,7 +139,7 @@ class Interleavings(RuleBasedStateMachine):
         """Everything happens up to a moment; then all news has arrived."""
         for happened in self.storm.until(self.storm.now + seconds):
             self.check(happened)
-        assert list(laws.misattributed(self.storm, self.storm.pods())) == []
+        assert list(laws.unreconciled(self.storm, Flaw.GANG_IN_PART)) == []
 
     def check(self, happened: str) -> None:
         """Only writes and kubelets change what is looked at, and time what is half placed."""
@@ -176,6 +177,7 @@ class Interleavings(RuleBasedStateMachine):
         assert list(laws.turned_away(self.storm, pods)) == []
         assert list(laws.forgotten(self.storm, pods)) == []
         assert list(laws.imagined(self.storm, pods)) == []
+        assert list(laws.unreconciled(self.storm)) == []
         for found in pods:
             self.storm.delete("pod", found["metadata"]["name"])
         self.pass_time(QUIET_SECONDS)
