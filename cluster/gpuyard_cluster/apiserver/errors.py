@@ -47,7 +47,7 @@ class ApiError(Exception):
         }
         if self.reason:
             body["reason"] = self.reason
-        if self.details:
+        if self.details is not None:
             body["details"] = self.details
         return body
 

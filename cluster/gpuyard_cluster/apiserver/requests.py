@@ -27,15 +27,9 @@ class Request:
     user: User = ADMIN
 
     def flag(self, name: str) -> bool | None:
-        """A boolean of the query as Go's ParseBool reads it; None when it is not there."""
+        """A boolean of the query; None when it is not there. As on kube-apiserver all but "false" and "0" is true."""
         text = self.query.get(name)
-        if text is None or text == "":
-            return None
-        if text in ("1", "t", "T", "true", "TRUE", "True"):
-            return True
-        if text in ("0", "f", "F", "false", "FALSE", "False"):
-            return False
-        raise bad_request(f'invalid value "{text}" for the query parameter {name}: it is true or false')
+        return None if text is None else text.lower() not in ("false", "0")
 
     def number(self, name: str) -> int | None:
         """A whole number of the query; None when it is not there."""

@@ -5,6 +5,7 @@ apply changes must be nobody else's, unless forced; a field goes with the last a
 changes nothing leaves managedFields as they are.
 """
 
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -16,6 +17,8 @@ from gpuyard_cluster.apiserver.changes.shapes import Shape
 from gpuyard_cluster.apiserver.errors import bad_request
 from gpuyard_cluster.apiserver.kinds import kinds
 
+_BEFORE_FIRST_APPLY = "before-first-apply"
+"""Who owned the fields of an object that nobody had applied before."""
 _ALWAYS_KEPT: Fields = {"f:metadata": {"f:name": {}}}
 
 
@@ -63,7 +66,7 @@ def track(
     stored = (old or {}).get("metadata", {}).get("managedFields")
     entries = managers.entries_of(given) if given and given != stored else managers.trusted(stored or [])
     change = comparison.compare(old or {}, new, shape_of(new, schema))
-    if not change:
+    if not change or (old is not None and not entries):  # what has no managers gets its first by an apply
         return _with_managers(new, entries)
     updater = Manager(manager, UPDATE, new["apiVersion"], subresource)
     before, others = _split(entries, updater)
@@ -91,6 +94,9 @@ def _check(config: JSON) -> None:
 
 def _apply_to(live: JSON, config: JSON, claimed: Entry, force: bool, shape: Shape) -> JSON:
     entries = managers.trusted(live["metadata"].get("managedFields") or [])
+    if not entries:
+        unknown = Manager(_BEFORE_FIRST_APPLY, UPDATE, live["apiVersion"])
+        entries = [Entry(unknown, comparison.compare({}, live, shape).changed, claimed.time)]
     before, others = _split(entries, claimed.manager)
     kept = reduce(
         fieldsets.union, (entry.fields for entry in others), fieldsets.union(claimed.fields, _ALWAYS_KEPT)
@@ -105,7 +111,8 @@ def _apply_to(live: JSON, config: JSON, claimed: Entry, force: bool, shape: Shap
     if not change and before.fields == claimed.fields:
         return _with_managers(merged, entries)
     left = managers.without(others, fieldsets.union(change.changed, change.removed))
-    return _with_managers(merged, [*left, claimed])
+    # An apply that changes nothing but who owns what is not dated.
+    return _with_managers(merged, [*left, claimed if change else replace(claimed, time=before.time)])
 
 
 def _split(entries: list[Entry], manager: Manager) -> tuple[Entry, list[Entry]]:

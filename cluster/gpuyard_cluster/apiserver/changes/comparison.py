@@ -51,9 +51,10 @@ def compare(old: JSON, new: JSON, shape: Shape) -> Change:
 
 
 def item_names(items: Sequence[Any], shape: Shape) -> list[str] | None:
-    """The path element of each item of a granular list; None where an item has none, or two have the same."""
+    """The path element of each item of a granular list; None where an item has none, or two have the same (of a set
+    the same item may come twice)."""
     names = [_item_name(item, shape) for item in items]
-    if None in names or len(set(names)) < len(names):
+    if None in names or (not shape.unique and len(set(names)) < len(names)):
         return None
     return [name for name in names if name is not None]
 
@@ -111,7 +112,7 @@ def _difference(old: Any, new: Any, shape: Shape) -> tuple[Fields, Fields]:
     removed = {name: _everything(*part) for name, part in before.items() if name not in after}
     for name, (value, part_shape) in after.items():
         if name not in before:
-            changed[name] = _added(value, part_shape, name[2:] in shape.fields)
+            changed[name] = _added(value, part_shape, always_there=True)
         elif before[name][0] is not value and before[name][0] != value:
             _compare_part(name, before[name][0], value, part_shape, changed, removed)
     return changed, removed
@@ -124,22 +125,19 @@ def _compare_part(name: str, old: Any, new: Any, shape: Shape, changed: Fields, 
         changed |= {name: below_changed} if below_changed else {}
         removed |= {name: below_removed} if below_removed else {}
         return
-    changed[name] = _added(new, shape, struct_field=False)
+    changed[name] = _added(new, shape, always_there=False)
     if below := {key: node for key, node in _everything(old, shape).items() if key != SELF}:
         removed[name] = below
 
 
-def _added(value: Any, shape: Shape, struct_field: bool) -> Fields:
-    """A new value. As Go always has its structs, a field that is one holds itself by its parts alone."""
+def _added(value: Any, shape: Shape, *, always_there: bool) -> Fields:
+    """A new value. What Go has even in an empty object, down from its root, is there by its parts alone."""
     parts = _parts(value, shape)
     if not parts:
         return {}
-    fields = shape.fields
-    node = {
-        name: _added(part, inner, struct_field and name[2:] in fields)
-        for name, (part, inner) in parts.items()
-    }
-    return node if struct_field and fields else {SELF: {}, **node}
+    empty = always_there and shape.embedded
+    node = {name: _added(part, inner, always_there=empty) for name, (part, inner) in parts.items()}
+    return node if empty else {SELF: {}, **node}
 
 
 def _everything(value: Any, shape: Shape) -> Fields:

@@ -66,6 +66,18 @@ KEY_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 
 ATOMIC_MAPS = frozenset({"V1PodSpec.nodeSelector", "V1ServiceSpec.selector"})
 
+_EMBEDDED = """
+    V1DeploymentSpec.template V1DeploymentSpec.strategy V1ReplicaSetSpec.template V1StatefulSetSpec.template
+    V1StatefulSetSpec.updateStrategy V1DaemonSetSpec.template V1DaemonSetSpec.updateStrategy V1JobSpec.template
+    V1CronJobSpec.jobTemplate V1JobTemplateSpec.metadata V1JobTemplateSpec.spec V1PodTemplateSpec.metadata
+    V1PodTemplateSpec.spec V1PodSpec.containers V1NodeStatus.daemonEndpoints V1NodeStatus.nodeInfo
+    V1NodeDaemonEndpoints.kubeletEndpoint V1ServiceStatus.loadBalancer CoreV1Event.source
+    V1CustomResourceDefinitionSpec.names V1CustomResourceDefinitionStatus.acceptedNames
+"""
+EMBEDDED = frozenset(_EMBEDDED.split())
+"""Structs and lists that an empty object has too, because Go has no way to leave them out, beside metadata, spec and
+status. managedFields names their parts, not themselves."""
+
 _ATOMIC = """
     V1LabelSelector V1NodeSelector V1NodeSelectorTerm V1TopologySelectorTerm
     V1ObjectReference V1LocalObjectReference V1TypedLocalObjectReference V1OwnerReference

@@ -84,13 +84,13 @@ def _copy(obj: JSON) -> JSON:
 
 def _refused(why: str) -> ApiError:
     message = f"the server rejected our request due to an error in our request: {why}"
-    return ApiError(422, "Invalid", message)
+    return ApiError(422, "Invalid", message, {})
 
 
 def _unsupported(*, builtin: bool) -> ApiError:
     accepted = [PatchType.JSON, PatchType.MERGE, *([PatchType.STRATEGIC] if builtin else []), APPLY]
     message = "the body of the request was in an unknown format - accepted media types include: "
-    return ApiError(415, "UnsupportedMediaType", message + ", ".join(accepted))
+    return ApiError(415, "UnsupportedMediaType", message + ", ".join(accepted), {})
 
 
 def _json_type(value: Any) -> str:

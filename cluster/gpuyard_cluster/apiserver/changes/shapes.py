@@ -34,6 +34,8 @@ class Shape:
     """The field by which strategic merge patch matches items; empty where it replaces the list."""
     key_defaults: Mapping[str, Any] = field(default_factory=dict)
     """Values of key fields that an item may leave out."""
+    embedded: bool = False
+    """Part of every object of its kind, also where nothing is set: a Go struct that is no pointer."""
     loose: bool = False
     """Keeps fields that it does not describe: objects all the way down, lists atomic, as `deduced` types."""
 
@@ -78,8 +80,15 @@ def _builtin() -> dict[str, Shape]:
     named = {name: Shape(fields=fields[name], atomic=name in merge_keys.ATOMIC_TYPES) for name in fields}
     for name, texts in table["types"].items():
         fields[name] |= {key: _field(named, f"{name}.{key}", text) for key, text in texts.items()}
+    roots = set(table["kinds"].values())
+    for name in roots:
+        fields[name] |= {
+            key: replace(fields[name][key], embedded=True)
+            for key in ("metadata", "spec", "status")
+            if key in fields[name]
+        }
     found = {key: named[name] for key, name in table["kinds"].items()}
-    return {**found, "metadata": named["V1ObjectMeta"]}
+    return {**found, "metadata": replace(named["V1ObjectMeta"], embedded=True)}
 
 
 def _field(named: Mapping[str, Shape], path: str, text: str) -> Shape:
@@ -92,10 +101,12 @@ def _field(named: Mapping[str, Shape], path: str, text: str) -> Shape:
             unique=path in merge_keys.SETS,
             patch_key=merge_keys.PATCH_KEYS.get(path, keys[0] if keys else ""),
             key_defaults=merge_keys.KEY_DEFAULTS.get(path, {}),
+            embedded=path in merge_keys.EMBEDDED,
         )
     if text.startswith("{}"):
         return Shape(values=named.get(text[2:], SCALAR), atomic=path in merge_keys.ATOMIC_MAPS)
-    return named.get(text, SCALAR)
+    found = named.get(text, SCALAR)
+    return replace(found, embedded=True) if path in merge_keys.EMBEDDED else found
 
 
 def _from_schema(schema: Any) -> Shape:

@@ -52,7 +52,11 @@ def default(value: Any, schema: JSON) -> None:
     for key, child in properties.items():
         if "default" in child and (key not in value or (value[key] is None and not child.get("nullable"))):
             value[key] = copy.deepcopy(child["default"])
+        if key in value and value[key] is None and not child.get("nullable") and not child.get(PRESERVE):
+            del value[key]  # as if it had not been sent (PruneNonNullableNulls)
         if key in value:
+            if child.get("type") == "integer" and isinstance(value[key], float) and value[key] % 1 == 0:
+                value[key] = int(value[key])
             default(value[key], child)
     additional = schema.get("additionalProperties")
     if isinstance(additional, dict):

@@ -136,7 +136,7 @@ def _aggregated_group(name: str, resources: Sequence[Resource]) -> JSON:
 
 
 def _aggregated_resource(resource: Resource) -> JSON:
-    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    kind = _response_kind(resource.group, resource.version, resource.kind)
     entry: JSON = {
         "resource": resource.plural,
         "responseKind": kind,
@@ -148,6 +148,11 @@ def _aggregated_resource(resource: Resource) -> JSON:
     return entry | _names(resource) | ({"subresources": parts} if parts else {})
 
 
+def _response_kind(group: str, version: str, kind: str) -> JSON:
+    """Of the core group the real server leaves the version empty."""
+    return {"group": group, "version": version if group else "", "kind": kind}
+
+
 def _aggregated_part(part: Subresource) -> JSON:
-    kind = {"group": part.group, "version": part.version, "kind": part.kind}
+    kind = _response_kind(part.group, part.version, part.kind)
     return {"subresource": part.name, "responseKind": kind, "verbs": sorted(part.verbs)}

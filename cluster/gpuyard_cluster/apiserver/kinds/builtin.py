@@ -29,7 +29,14 @@ def _status(group_version: str, kind: str) -> Subresource:
     return Subresource("status", kind, group, version)
 
 
-def _workload(group_version: str, plural: str, kind: str, *short: str, scale: bool = True) -> Resource:
+def _workload(
+    group_version: str,
+    plural: str,
+    kind: str,
+    *short: str,
+    scale: bool = True,
+    selectable: tuple[str, ...] = (),
+) -> Resource:
     """A resource with a status, mostly with a scale, that `kubectl get all` shows."""
     subresources = [_status(group_version, kind)]
     if scale:
@@ -41,6 +48,7 @@ def _workload(group_version: str, plural: str, kind: str, *short: str, scale: bo
         short_names=short,
         categories=("all",),
         subresources=tuple(subresources),
+        selectable=selectable,
     )
 
 
@@ -49,6 +57,7 @@ def _review(group_version: str, plural: str, kind: str, *, cluster_wide: bool = 
     return _resource(group_version, plural, kind, cluster_wide=cluster_wide, verbs=_CREATE)
 
 
+_PROXY = ("create", "delete", "get", "patch", "update")
 _POD_SUBRESOURCES = (
     _status("v1", "Pod"),
     Subresource("attach", "PodAttachOptions", verbs=("create", "get")),
@@ -58,7 +67,7 @@ _POD_SUBRESOURCES = (
     Subresource("exec", "PodExecOptions", verbs=("create", "get")),
     Subresource("log", "Pod", verbs=("get",)),
     Subresource("portforward", "PodPortForwardOptions", verbs=("create", "get")),
-    Subresource("proxy", "PodProxyOptions", verbs=("create", "delete", "get", "patch", "update")),
+    Subresource("proxy", "PodProxyOptions", verbs=_PROXY),
     Subresource("resize", "Pod"),
 )
 _POD_FIELDS = (
@@ -114,7 +123,7 @@ BUILTIN: tuple[Resource, ...] = (
         "Node",
         cluster_wide=True,
         short_names=("no",),
-        subresources=(_status("v1", "Node"),),
+        subresources=(Subresource("proxy", "NodeProxyOptions", verbs=_PROXY), _status("v1", "Node")),
         selectable=("spec.unschedulable",),
     ),
     _resource(
@@ -127,14 +136,20 @@ BUILTIN: tuple[Resource, ...] = (
         selectable=_POD_FIELDS,
     ),
     _resource("v1", "secrets", "Secret", selectable=("type",)),
-    _resource("v1", "serviceaccounts", "ServiceAccount", short_names=("sa",)),
+    _resource(
+        "v1",
+        "serviceaccounts",
+        "ServiceAccount",
+        short_names=("sa",),
+        subresources=(Subresource("token", "TokenRequest", "authentication.k8s.io", "v1", _CREATE),),
+    ),
     _resource(
         "v1",
         "services",
         "Service",
         short_names=("svc",),
         categories=("all",),
-        subresources=(_status("v1", "Service"),),
+        subresources=(Subresource("proxy", "ServiceProxyOptions", verbs=_PROXY), _status("v1", "Service")),
         selectable=("spec.clusterIP", "spec.type"),
     ),
     _workload("apps/v1", "daemonsets", "DaemonSet", "ds", scale=False),
@@ -142,7 +157,7 @@ BUILTIN: tuple[Resource, ...] = (
     _workload("apps/v1", "replicasets", "ReplicaSet", "rs"),
     _workload("apps/v1", "statefulsets", "StatefulSet", "sts"),
     _workload("batch/v1", "cronjobs", "CronJob", "cj", scale=False),
-    _workload("batch/v1", "jobs", "Job", scale=False),
+    _workload("batch/v1", "jobs", "Job", scale=False, selectable=("status.successful",)),
     _resource("coordination.k8s.io/v1", "leases", "Lease"),
     _resource("discovery.k8s.io/v1", "endpointslices", "EndpointSlice"),
     _resource("events.k8s.io/v1", "events", "Event", short_names=("ev",), selectable=_EVENT_FIELDS),

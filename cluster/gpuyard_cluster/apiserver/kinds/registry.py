@@ -50,11 +50,11 @@ class Registry:
             return found
         if plural in UNSERVED.get(group, ()):
             raise not_served(f"{plural}.{group}" if group else plural)
-        if any((known.group, known.version) == (group, version) for known in self._resources.values()):
+        if any(known.group == group for known in self._resources.values()):
             raise unknown_resource()
         raise NoSuchPathError
 
 
 def unknown_resource() -> ApiError:
     """404 for a resource or subresource that does not exist in a known group."""
-    return ApiError(404, "NotFound", "the server could not find the requested resource")
+    return ApiError(404, "NotFound", "the server could not find the requested resource", {})

@@ -75,8 +75,8 @@ class Resource:
 
     @property
     def qualified_kind(self) -> str:
-        """The kind in messages: `Pod`, `Deployment.apps`."""
-        return f"{self.kind}.{self.group}" if self.group else self.kind
+        """The kind in messages: `Pod`, `Deployment.apps`. Both kinds of events are one."""
+        return f"{self.kind}.{self.group}" if self.group and self.store == self.qualified else self.kind
 
     @property
     def store(self) -> str:

@@ -3,6 +3,7 @@
 Stands for `validateContainers`, `validateInitContainers` and `ValidateVolumes`.
 """
 
+import re
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
@@ -15,6 +16,7 @@ _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _MESSAGE_POLICIES = ("FallbackToLogsOnError", "File")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _HIGHEST_PORT = 65535
+_VARIABLE = re.compile(r"[ -<>-~]+")
 
 
 def container_faults(spec: JSON, path: str) -> Iterator[Cause]:
@@ -63,12 +65,36 @@ def _container(container: JSON, path: str) -> Iterator[Cause]:
     yield from one_of(container, "terminationMessagePolicy", _MESSAGE_POLICIES, path)
     yield from requirement_faults(container.get("resources", {}), f"{path}.resources")
     yield from _ports(container, path)
+    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if probe in container:
+            yield from _probe_faults(container[probe], f"{path}.{probe}")
     for index, variable in enumerate(container.get("env", ())):
-        if not variable.get("name"):
+        name = variable.get("name", "")
+        if not name:
             yield causes.required(f"{path}.env[{index}].name")
+        elif not _VARIABLE.fullmatch(name):
+            detail = "a name must consist only of printable ASCII characters other than '='"
+            yield causes.invalid(f"{path}.env[{index}].name", name, detail)
         if variable.get("value") and variable.get("valueFrom"):
             detail = "may not be specified when `value` is not empty"
             yield causes.invalid(f"{path}.env[{index}].valueFrom", "", detail)
+
+
+def _probe_faults(probe: JSON, path: str) -> Iterator[Cause]:
+    handlers = probe.keys() & {"exec", "grpc", "httpGet", "tcpSocket"}
+    if not handlers:
+        yield causes.required(path, "must specify a handler type")
+    elif len(handlers) > 1:
+        yield causes.forbidden(path, "may not specify more than 1 handler type")
+    for field in (
+        "initialDelaySeconds",
+        "timeoutSeconds",
+        "periodSeconds",
+        "successThreshold",
+        "failureThreshold",
+    ):
+        if probe.get(field, 0) < 0:
+            yield causes.invalid(f"{path}.{field}", probe[field], "must be greater than or equal to 0")
 
 
 def _ports(container: JSON, path: str) -> Iterator[Cause]:

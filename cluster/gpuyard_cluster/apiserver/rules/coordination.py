@@ -14,6 +14,7 @@ from gpuyard_cluster.apiserver.rules.names import qualified_fault
 from gpuyard_cluster.apiserver.rules.selectors import selector_faults
 
 _HIGHEST_USER_PRIORITY = 1_000_000_000
+_WHOLE = 100
 _SYSTEM_PREFIX = "system-"
 _EVENT_LIMITS = {"action": 128, "reason": 128, "reportingInstance": 128, "note": 1024}
 
@@ -91,5 +92,7 @@ def _count_or_percentage(value: object, path: str) -> Iterator[Cause]:
     elif isinstance(value, str) and not (value.endswith("%") and value[:-1].isdigit()):
         detail = "a valid percent string must be a numeric string followed by an ending '%'"
         yield causes.invalid(path, value, detail)
+    elif isinstance(value, str) and int(value[:-1]) > _WHOLE:
+        yield causes.invalid(path, value, "must not be greater than 100%")
     elif isinstance(value, int) and value < 0:
         yield causes.invalid(path, value, "must be greater than or equal to 0")

@@ -18,6 +18,14 @@ _KEY_RULE = (
 _LIMIT = 1024 * 1024
 _FIXED = "field is immutable when `immutable` is set"
 
+_REQUIRED_KEYS = {
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+}
+"""What a Secret of a type must hold."""
+
 
 def data_faults(obj: JSON) -> Iterator[Cause]:
     """Faults of a ConfigMap or Secret."""
@@ -28,6 +36,9 @@ def data_faults(obj: JSON) -> Iterator[Cause]:
                 yield causes.invalid(f"{field}[{key}]", key, _KEY_RULE)
     for key in sorted(text.keys() & binary.keys()):
         yield causes.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
+    for key in _REQUIRED_KEYS.get(str(obj.get("type")), ()):
+        if key not in text:
+            yield causes.required(f"data[{key}]")
     if _size(obj) > _LIMIT:
         yield causes.too_long("data" if obj.get("kind") == "Secret" else "", _LIMIT)
 

@@ -36,7 +36,9 @@ def definition_faults(definition: JSON) -> Iterator[Cause]:
         yield causes.invalid("spec.group", group, fault or "should be a domain with at least one dot")
     if name != f"{names.get('plural', '')}.{group}":
         yield causes.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
-    if spec.get("scope") not in _SCOPES:
+    if not spec.get("scope"):
+        yield causes.required("spec.scope")
+    elif spec["scope"] not in _SCOPES:
         yield causes.unsupported("spec.scope", spec.get("scope", ""), _SCOPES)
     yield from _name_faults(names)
     if spec.get("conversion", {}).get("strategy", "None") != "None":
@@ -63,7 +65,7 @@ def _name_faults(names: JSON) -> Iterator[Cause]:
         value = names.get(field, "")
         if not value:
             yield causes.required(f"spec.names.{field}")
-        elif fault := label_fault(value.lower()):
+        elif fault := label_fault(value if field == "plural" else value.lower()):
             yield causes.invalid(f"spec.names.{field}", value, fault)
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         yield causes.invalid(
@@ -93,7 +95,7 @@ def _version_faults(versions: list[JSON]) -> Iterator[Cause]:
 def _schema_faults(version: JSON, path: str, hoisted: bool) -> Iterator[Cause]:
     """kube-apiserver lifts what all versions share to the top of its internal form, and names it there."""
     schema = version.get("schema", {}).get("openAPIV3Schema")
-    if not schema:
+    if schema is None:
         yield causes.required(f"{path}.schema.openAPIV3Schema", "schemas are required")
         return
     place = "spec.validation.openAPIV3Schema" if hoisted else f"{path}.schema.openAPIV3Schema"

@@ -11,19 +11,29 @@ from gpuyard_cluster.apiserver.routing import Target
 _KEPT = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
 """What the server sets and no update changes; the uid is compared instead."""
 
+_GENERATED_FROM = 58
+"""How much of generateName is used: with its suffix a name is a DNS label (`names.SimpleNameGenerator`)."""
 
-def begin(backend: Backend, target: Target, obj: JSON) -> None:
+
+def begin(backend: Backend, target: Target, obj: JSON, *, dry_run: bool) -> None:
     """Give a new object its identity, in place."""
     metadata = obj["metadata"]
-    if metadata.get("resourceVersion"):
+    if metadata.get("resourceVersion") and not dry_run:
         raise internal("resourceVersion should not be set on objects to be created")
-    for key in (*_KEPT, "resourceVersion"):
-        metadata.pop(key, None)
+    for key in _KEPT:
+        if key != "generation":
+            metadata.pop(key, None)
     if not metadata.get("name") and metadata.get("generateName"):
-        metadata["name"] = f"{metadata['generateName'][:248]}{backend.suffix()}"
+        metadata["name"] = f"{metadata['generateName'][:_GENERATED_FROM]}{backend.suffix()}"
     metadata["uid"] = backend.uid()
     metadata["creationTimestamp"] = backend.timestamp()
     place(target, metadata)
+
+
+def require_name(metadata: JSON) -> None:
+    """400 where a body leaves out which object it is: only its path says so."""
+    if not metadata.get("name"):
+        raise bad_request("name must be provided")
 
 
 def place(target: Target, metadata: JSON) -> None:
@@ -71,11 +81,14 @@ def check_uid(target: Target, old: JSON, uid: str | None) -> None:
 
 def check_preconditions(target: Target, old: JSON, preconditions: JSON) -> None:
     """409 unless the object has the uid and the resourceVersion that are asked for, where they are."""
-    check_uid(target, old, preconditions.get("uid"))
+    uid, kind = preconditions.get("uid"), target.resource.qualified_kind
+    if uid and uid != old["uid"]:
+        why = f"the UID in the precondition ({uid}) does not match the UID in record ({old['uid']})"
+        raise conflict(kind, target.name, f"{why}. The object might have been deleted and then recreated")
     version = preconditions.get("resourceVersion")
     if version and version != old["resourceVersion"]:
+        record = old["resourceVersion"]
         why = (
-            f"Precondition failed: ResourceVersion in precondition: {version}, "
-            f"ResourceVersion in object meta: {old['resourceVersion']}"
+            f"the ResourceVersion in the precondition ({version}) does not match the one in record ({record})"
         )
-        raise conflict(target.resource.qualified, target.name, why)
+        raise conflict(kind, target.name, f"{why}. The object might have been modified")

@@ -38,6 +38,12 @@ _VALUE_RULE = (
 )
 
 _LABEL_NAMED = frozenset({"Namespace", "Service"})
+_FINALIZERS = ("foregroundDeletion", "kubernetes", "orphan")
+_CORE_KINDS = frozenset(
+    {"ConfigMap", "CronJob", "DaemonSet", "Deployment", "Endpoints", "Event", "Job", "Namespace"}
+)
+_CORE_KINDS |= {"Node", "Pod", "ReplicaSet", "Secret", "Service", "ServiceAccount", "StatefulSet"}
+"""Kinds whose finalizers need a domain, if they are not the server's own."""
 _PATH_NAMED = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
 
 
@@ -83,7 +89,7 @@ def validate_metadata(kind: str, metadata: JSON) -> list[Cause]:
         *_name_faults(kind, metadata),
         *label_faults(metadata.get("labels") or {}, "metadata.labels"),
         *_annotation_faults(metadata.get("annotations") or {}),
-        *_finalizer_faults(metadata.get("finalizers") or []),
+        *_finalizer_faults(kind, metadata.get("finalizers") or []),
         *_owner_faults(metadata.get("ownerReferences") or []),
     ]
 
@@ -103,13 +109,19 @@ def validate_metadata_update(kind: str, old: JSON, new: JSON) -> list[Cause]:
 
 def _name_faults(kind: str, metadata: JSON) -> Iterator[Cause]:
     name = metadata.get("name")
+    if (prefix := metadata.get("generateName", "").rstrip("-")) and (fault := _name_fault(kind, prefix)):
+        yield causes.invalid("metadata.generateName", metadata["generateName"], fault)
     if not name:
         yield causes.required("metadata.name", "name or generateName is required")
-    elif kind in _PATH_NAMED:
-        if name in (".", "..") or "/" in name or "%" in name:
-            yield causes.invalid("metadata.name", name, "may not be '.' or '..', or contain '/' or '%'")
-    elif fault := (label_fault if kind in _LABEL_NAMED else subdomain_fault)(name):
+    elif fault := _name_fault(kind, name):
         yield causes.invalid("metadata.name", name, fault)
+
+
+def _name_fault(kind: str, name: str) -> str:
+    if kind in _PATH_NAMED:
+        bad = name in (".", "..") or "/" in name or "%" in name
+        return "may not be '.' or '..', or contain '/' or '%'" if bad else ""
+    return (label_fault if kind in _LABEL_NAMED else subdomain_fault)(name)
 
 
 def _annotation_faults(annotations: JSON) -> Iterator[Cause]:
@@ -123,22 +135,24 @@ def _annotation_faults(annotations: JSON) -> Iterator[Cause]:
         yield causes.too_long("metadata.annotations", _ANNOTATION_BYTES)
 
 
-def _finalizer_faults(finalizers: list[str]) -> Iterator[Cause]:
-    for finalizer in finalizers:
+def _finalizer_faults(kind: str, finalizers: list[str]) -> Iterator[Cause]:
+    for index, finalizer in enumerate(finalizers):
         if fault := qualified_fault(finalizer):
             yield causes.invalid("metadata.finalizers", finalizer, fault)
+        elif "/" not in finalizer and finalizer not in _FINALIZERS and kind in _CORE_KINDS:
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            yield causes.invalid(f"metadata.finalizers[{index}]", finalizer, detail)
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         detail = "finalizer orphan and foregroundDeletion cannot be both set"
         yield causes.invalid("metadata.finalizers", finalizers, detail)
 
 
 def _owner_faults(owners: list[JSON]) -> Iterator[Cause]:
-    for index, owner in enumerate(owners):
+    for owner in owners:
         for key in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(key):
-                yield causes.invalid(
-                    f"metadata.ownerReferences[{index}].{key}", "", f"{key} must not be empty"
-                )
+                # The real server names the list here, not the item.
+                yield causes.invalid(f"metadata.ownerReferences.{key}", "", f"{key} must not be empty")
     controllers: list[Any] = [owner.get("name") for owner in owners if owner.get("controller")]
     if len(controllers) > 1:
         detail = 'Only one reference can have Controller set to true. Found "true" in references for '

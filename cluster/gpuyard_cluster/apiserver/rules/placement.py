@@ -11,6 +11,7 @@ from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.rules import causes
 from gpuyard_cluster.apiserver.rules.containers import one_of
 from gpuyard_cluster.apiserver.rules.names import label_faults, label_value_fault, qualified_fault
+from gpuyard_cluster.apiserver.rules.selectors import selector_faults
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
@@ -25,6 +26,8 @@ def placement_faults(spec: JSON, path: str) -> Iterator[Cause]:
     yield from _node_affinity(
         spec.get("affinity", {}).get("nodeAffinity", {}), f"{path}.affinity.nodeAffinity"
     )
+    for field in ("podAffinity", "podAntiAffinity"):
+        yield from _pod_affinity(spec.get("affinity", {}).get(field, {}), f"{path}.affinity.{field}")
     yield from _gates(spec, path)
     for index, constraint in enumerate(spec.get("topologySpreadConstraints", ())):
         place = f"{path}.topologySpreadConstraints[{index}]"
@@ -34,7 +37,8 @@ def placement_faults(spec: JSON, path: str) -> Iterator[Cause]:
             )
         if not constraint.get("topologyKey"):
             yield causes.required(f"{place}.topologyKey", "can not be empty")
-        yield from one_of(constraint, "whenUnsatisfiable", ("DoNotSchedule", "ScheduleAnyway"), place)
+        choice = {"whenUnsatisfiable": "", **constraint}
+        yield from one_of(choice, "whenUnsatisfiable", ("DoNotSchedule", "ScheduleAnyway"), place)
 
 
 def taint_faults(taints: list[JSON], path: str) -> Iterator[Cause]:
@@ -79,7 +83,7 @@ def _tolerations(tolerations: list[JSON], path: str) -> Iterator[Cause]:
 
 
 def _node_affinity(affinity: JSON, path: str) -> Iterator[Cause]:
-    if required := affinity.get(_REQUIRED):
+    if (required := affinity.get(_REQUIRED)) is not None:
         terms = required.get("nodeSelectorTerms", [])
         if not terms:
             detail = "must have at least one node selector term"
@@ -109,6 +113,30 @@ def _term(term: JSON, path: str) -> Iterator[Cause]:
         elif operator in ("Gt", "Lt") and len(values) != 1:
             detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
             yield causes.required(f"{place}.values", detail)
+
+    for index, match in enumerate(term.get("matchFields", ())):
+        if match.get("key") != "metadata.name":
+            yield causes.invalid(
+                f"{path}.matchFields[{index}].key", match.get("key", ""), "not a valid field selector key"
+            )
+
+
+def _pod_affinity(affinity: JSON, path: str) -> Iterator[Cause]:
+    for index, term in enumerate(affinity.get(_REQUIRED, ())):
+        yield from _topology(term, f"{path}.{_REQUIRED}[{index}]")
+    for index, weighted in enumerate(affinity.get(_PREFERRED, ())):
+        place = f"{path}.{_PREFERRED}[{index}]"
+        if not 0 < weighted.get("weight", 0) <= 100:
+            yield causes.invalid(f"{place}.weight", weighted.get("weight", 0), "must be in the range 1-100")
+        yield from _topology(weighted.get("podAffinityTerm", {}), f"{place}.podAffinityTerm")
+
+
+def _topology(term: JSON, path: str) -> Iterator[Cause]:
+    key = term.get("topologyKey", "")
+    if not key:
+        yield causes.required(f"{path}.topologyKey", "can not be empty")
+    yield from _key(key, f"{path}.topologyKey")
+    yield from selector_faults(term.get("labelSelector", {}), f"{path}.labelSelector")
 
 
 def _gates(spec: JSON, path: str) -> Iterator[Cause]:

@@ -9,7 +9,7 @@ from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.rules import causes
 from gpuyard_cluster.apiserver.rules.containers import container_faults, one_of, volume_faults
-from gpuyard_cluster.apiserver.rules.names import subdomain_fault
+from gpuyard_cluster.apiserver.rules.names import label_fault, subdomain_fault
 from gpuyard_cluster.apiserver.rules.placement import placement_faults
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
@@ -36,6 +36,9 @@ def spec_faults(spec: JSON, path: str) -> Iterator[Cause]:
     if spec.get("activeDeadlineSeconds", 1) < 1:
         detail = "must be between 1 and 2147483647, inclusive"
         yield causes.invalid(f"{path}.activeDeadlineSeconds", spec["activeDeadlineSeconds"], detail)
+    for field in ("hostname", "subdomain"):
+        if (label := spec.get(field)) and (fault := label_fault(label)):
+            yield causes.invalid(f"{path}.{field}", label, fault)
     for field in ("nodeName", "serviceAccountName", "priorityClassName"):
         if (name := spec.get(field)) and (fault := subdomain_fault(name)):
             yield causes.invalid(f"{path}.{field}", name, fault)

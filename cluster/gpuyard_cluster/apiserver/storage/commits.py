@@ -16,7 +16,7 @@ def put(backend: Backend, target: Target, obj: JSON, *, dry_run: bool = False) -
     """Store an object of the target's version; as it would have been stored, on a dry run."""
     kept = backend.view(target).storable(obj, backend.registry.storage_version(target.resource))
     if dry_run:
-        return _unsaved(target, kept)
+        return unsaved(target, kept)
     stored = backend.store.put(target.resource.store, target.key, kept)
     for follow in backend.after_put:
         follow(target.resource, stored)
@@ -33,6 +33,7 @@ def remove(backend: Backend, target: Target, *, dry_run: bool = False) -> Stored
     return last
 
 
-def _unsaved(target: Target, obj: JSON) -> Stored:
+def unsaved(target: Target, obj: JSON) -> Stored:
+    """An object as an answer shows it that was not stored."""
     typed = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], **obj}
     return Stored(target.key, 0, typed, orjson.dumps(typed))

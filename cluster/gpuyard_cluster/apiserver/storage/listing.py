@@ -67,7 +67,8 @@ def page(request: Request, target: Target, store: Store) -> Page:
     at = store.revision if start.revision == NOW else start.revision
     matches = matcher(request, target)
     found = [stored for stored in _state(target, store, start) if matches(stored)]
-    limit = request.number("limit") or len(found)
+    limit = request.number("limit") or 0
+    limit = limit if limit > 0 else len(found)
     metadata: JSON = {"resourceVersion": str(at)}
     if len(found) > limit:
         metadata["continue"] = _Start(at, found[limit - 1].key).token()
@@ -94,8 +95,11 @@ def _state(target: Target, store: Store, start: _Start) -> Iterable[Stored]:
 def _start(request: Request, store: Store) -> _Start:
     token, match = request.query.get("continue", ""), request.query.get("resourceVersionMatch", "")
     revision = request.number("resourceVersion")
-    if causes := _match_causes(match, revision):
+    request.number("timeoutSeconds")
+    if causes := [*_match_causes(match, revision), *_initial_causes(request)]:
         raise invalid(_LIST_OPTIONS, "", causes)
+    if revision is not None and revision < 0:
+        raise bad_request(f"invalid resource version {revision}: it is a whole number")
     if token:
         if revision:
             raise bad_request("specifying resource version is not allowed when using continue")
@@ -120,6 +124,13 @@ def _match_causes(match: str, revision: int | None) -> list[Cause]:
         message = f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan", ""'
         return [Cause(field, "FieldValueNotSupported", message)]
     return []
+
+
+def _initial_causes(request: Request) -> list[Cause]:
+    if request.flag("sendInitialEvents") is None:
+        return []
+    message = "Forbidden: sendInitialEvents is forbidden for list"
+    return [Cause("sendInitialEvents", "FieldValueForbidden", message)]
 
 
 def _decoded(token: str) -> _Start:

@@ -72,10 +72,6 @@ def lease(obj: JSON, now: float) -> list[Any]:
     return [spec_of(obj).get("holderIdentity", ""), age(obj, now)]
 
 
-def definition(obj: JSON, _now: float) -> list[Any]:
-    return [obj["metadata"].get("creationTimestamp", "")]
-
-
 def budget(obj: JSON, now: float) -> list[Any]:
     spec = spec_of(obj)
     bounds = [str(spec.get(name, "N/A")) for name in ("minAvailable", "maxUnavailable")]

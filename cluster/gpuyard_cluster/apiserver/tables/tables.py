@@ -39,13 +39,14 @@ def table(
 
 def _definitions(resource: Resource) -> list[JSON]:
     if resource.columns:
-        return [_definition("Name", 0), *(_custom_definition(column) for column in resource.columns)]
-    return [_definition(title, priority) for title, priority in PRINTERS.get(resource.store, PLAIN).columns()]
+        custom = [_custom_definition(column) for column in resource.columns]
+        return [_definition("Name", 0, "string"), *custom]
+    return [_definition(*column) for column in PRINTERS.get(resource.store, PLAIN).columns()]
 
 
-def _definition(title: str, priority: int) -> JSON:
+def _definition(title: str, priority: int, kind: str) -> JSON:
     form = "name" if title == "Name" else ""
-    return {"name": title, "type": "string", "format": form, "description": "", "priority": priority}
+    return {"name": title, "type": kind, "format": form, "description": "", "priority": priority}
 
 
 def _custom_definition(column: Column) -> JSON:
@@ -56,7 +57,7 @@ def _custom_definition(column: Column) -> JSON:
 
 def _row(cells: list[Any], obj: JSON, include: str) -> JSON:
     if include == "None":
-        return {"cells": cells}
+        return {"cells": cells, "object": None}
     if include == "Object":
         return {"cells": cells, "object": obj}
     partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": obj["metadata"]}

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.tables import ages
-from gpuyard_cluster.apiserver.tables.cells import age, joined, pairs, spec_of, status_of
+from gpuyard_cluster.apiserver.tables.cells import NONE, age, joined, pairs, spec_of, status_of
 
 
 def deployment(obj: JSON, now: float) -> list[Any]:
@@ -34,6 +34,15 @@ def daemon_set(obj: JSON, now: float) -> list[Any]:
     counts = [status.get(field, 0) for field in (*fields, "updatedNumberScheduled", "numberAvailable")]
     selector = spec_of(obj).get("template", {}).get("spec", {}).get("nodeSelector", {})
     return [*counts, pairs(selector), age(obj, now), *_containers(obj)]
+
+
+def cron_job(obj: JSON, now: float) -> list[Any]:
+    spec, status = spec_of(obj), status_of(obj)
+    last = status.get("lastScheduleTime")
+    suspended = str(bool(spec["suspend"])) if "suspend" in spec else "<unset>"
+    counts = [spec.get("schedule", ""), spec.get("timeZone", NONE), suspended, len(status.get("active", ()))]
+    jobs = {"spec": spec.get("jobTemplate", {}).get("spec", {})}
+    return [*counts, ages.age(last, now) if last else NONE, age(obj, now), *_containers(jobs)]
 
 
 def job(job: JSON, now: float) -> list[Any]:

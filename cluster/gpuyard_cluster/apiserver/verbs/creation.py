@@ -5,6 +5,7 @@ mutating admission, what a new object starts with, validation, validating admiss
 """
 
 from dataclasses import replace
+from typing import Any
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.admission import admission
@@ -32,8 +33,9 @@ def create(backend: Backend, target: Target, obj: JSON, options: WriteOptions) -
     place = replace(target, name=obj["metadata"].get("name", ""))
     attempt = admission.Attempt("CREATE", place, None, options)
     admission.check_namespace(backend, place)
+    obj = _owned(backend, place, obj, managed, options)
     obj = admission.mutate(backend, attempt, obj)
-    metadata.begin(backend, target, obj)
+    metadata.begin(backend, target, obj, dry_run=options.dry_run)
     place = replace(target, name=obj["metadata"].get("name", ""))
     attempt = replace(attempt, target=place)
     _prepare(place.resource, obj)
@@ -41,18 +43,28 @@ def create(backend: Backend, target: Target, obj: JSON, options: WriteOptions) -
     if place.resource.kind == "CustomResourceDefinition":
         definitions.establish(obj, backend.timestamp())
     admission.validate(backend, attempt, obj)
-    if options.applied:
-        obj["metadata"]["managedFields"] = managed
-    else:
-        obj = apply.track(None, obj, options.manager, now=backend.timestamp(), schema=place.resource.document)
     if backend.get(place) is not None:
         raise already_exists(place.resource.qualified, place.name)
     return commits.put(backend, place, obj, dry_run=options.dry_run)
 
 
+def _owned(backend: Backend, place: Target, obj: JSON, managed: Any, options: WriteOptions) -> JSON:
+    """The object with its managers: of what the client sent, not of what admission and the registry add to it."""
+    if options.applied:
+        return {**obj, "metadata": {**obj["metadata"], "managedFields": managed}} if managed else obj
+    resource, now = place.resource, backend.timestamp()
+    sent = {key: value for key, value in obj.items() if key != "status"} if _loses_status(resource) else obj
+    tracked = apply.track(None, sent, options.manager, now=now, schema=resource.document)
+    return {**obj, "metadata": tracked["metadata"]}
+
+
+def _loses_status(resource: Resource) -> bool:
+    return resource.status_isolated and resource.plural not in _CREATED_WITH_STATUS
+
+
 def _prepare(resource: Resource, obj: JSON) -> None:
     """What a new object starts with."""
-    if resource.status_isolated and resource.plural not in _CREATED_WITH_STATUS:
+    if _loses_status(resource):
         obj.pop("status", None)
         if not resource.custom:
             obj["status"] = {}

@@ -151,7 +151,7 @@ def _delete_namespace(backend: Backend, target: Target, stored: Stored, options:
 def delete_collection(
     backend: Backend, target: Target, found: list[Stored], options: DeleteOptions
 ) -> list[Stored]:
-    """Delete each of `found`; their states after the request. All are admitted before one is deleted, so that
+    """Delete each of `found`; their states before it. All are admitted before one is deleted, so that
     nothing has happened where admission has to wait."""
     each = []
     for stored in found:
@@ -160,4 +160,7 @@ def delete_collection(
         metadata.check_preconditions(one, meta, options.preconditions)
         _admit(backend, one, stored, options)
         each.append(one)
-    return [carry_out(backend, one, options).stored for one in each if backend.get(one) is not None]
+    for one in each:
+        if backend.get(one) is not None:  # the end of another may have been its own
+            carry_out(backend, one, options)
+    return found

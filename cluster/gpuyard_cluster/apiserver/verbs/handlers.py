@@ -55,7 +55,7 @@ def handle(backend: Backend, request: Request, target: Target) -> Response:
 
 def method_not_allowed() -> ApiError:
     message = "the server does not allow this method on the requested resource"
-    return ApiError(405, "MethodNotAllowed", message)
+    return ApiError(405, "MethodNotAllowed", message, {})
 
 
 def rendering(backend: Backend, request: Request, target: Target) -> Renderer:
@@ -77,9 +77,7 @@ def warned(response: Response, warnings: list[str]) -> Response:
 
 
 def get(backend: Backend, request: Request, target: Target) -> Response:
-    """GET of an object, or of its status."""
-    if request.flag("watch"):
-        return _watch(backend, request, target)
+    """GET of an object, or of its status. Only collections are watched."""
     return rendering(backend, request, target).response(backend.read(target))
 
 
@@ -109,6 +107,7 @@ def put(backend: Backend, request: Request, target: Target) -> Response:
     """PUT of an object, or of its status."""
     options, renders = write_options(request), rendering(backend, request, target)
     obj, warnings = bodies.read_object(request, target.resource, options)
+    metadata.require_name(obj["metadata"])
     metadata.place(target, obj["metadata"])
     stored = backend.get(target)
     if stored is None and not target.subresource and target.resource.qualified in _CREATED_BY_PUT:

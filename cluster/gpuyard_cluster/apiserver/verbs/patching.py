@@ -6,7 +6,7 @@ Stands for the patchers of kube-apiserver. A patch is always made on the newest 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.changes import apply, patches
-from gpuyard_cluster.apiserver.errors import bad_request, not_found
+from gpuyard_cluster.apiserver.errors import Cause, bad_request, invalid, not_found
 from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request
 from gpuyard_cluster.apiserver.routing import Target
 from gpuyard_cluster.apiserver.rules import metadata
@@ -24,9 +24,19 @@ def patch(
         return _apply(backend, target, request, options)
     current = backend.view(target).obj(backend.read(target))
     changed = patched(request, current, target.resource.kind)
-    bodies.check_type(changed, target.resource)
+    _check_patched(target, changed)
     warnings = bodies.settle(changed, target.resource, options, patched=True)
     return updates.update(backend, target, changed, options), 200, warnings
+
+
+def _check_patched(target: Target, changed: JSON) -> None:
+    """Refuse patches that make the object another one."""
+    version = changed.get("apiVersion")
+    if version != target.resource.api_version or not changed.get("kind"):
+        message = f"Invalid value: {version!r}: a patch may not change apiVersion and kind"
+        raise invalid("", "", [Cause("patch", "FieldValueInvalid", message)])
+    bodies.check_type(changed, target.resource)
+    metadata.require_name(changed["metadata"])
 
 
 def patched(request: Request, current: JSON, kind: str) -> JSON:
@@ -62,6 +72,7 @@ def _config(target: Target, request: Request) -> JSON:
     if not isinstance(config, dict) or not config.get("kind") or not config.get("apiVersion"):
         raise bad_request("invalid object type: apiVersion and kind must be set in the applied configuration")
     bodies.check_type(config, target.resource)
+    metadata.require_name(config["metadata"])
     metadata.place(target, config["metadata"])
     return config
 

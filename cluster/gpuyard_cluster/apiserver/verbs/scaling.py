@@ -27,7 +27,7 @@ def scale_of(target: Target, obj: JSON) -> JSON:
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": {key: obj["metadata"][key] for key in _COPIED if key in obj["metadata"]},
-        "spec": {"replicas": _at(obj, paths["specReplicasPath"]) or 0},
+        "spec": {"replicas": replicas} if (replicas := _at(obj, paths["specReplicasPath"])) else {},
         "status": status,
     }
 

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.admission import admission
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.errors import bad_request, not_served
 from gpuyard_cluster.apiserver.kinds import kinds
 from gpuyard_cluster.apiserver.requests import Request, Response
 from gpuyard_cluster.apiserver.routing import Target
+from gpuyard_cluster.apiserver.rules import metadata
 from gpuyard_cluster.apiserver.verbs import binding, eviction, handlers, patching, podlogs, scaling, updates
 from gpuyard_cluster.apiserver.verbs.handlers import Handler, method_not_allowed
 from gpuyard_cluster.apiserver.verbs.podlogs import LogSource
@@ -94,8 +96,13 @@ def _write_scale(
 ) -> Response:
     options = write_options(request)
     obj = backend.view(target).obj(backend.read(target))
-    scaled = scaling.scaled(target, obj, change(scaling.scale_of(target, obj)))
-    stored = updates.update(backend, replace(target, subresource=""), scaled, options)
+    current = scaling.scale_of(target, obj)
+    attempt = admission.Attempt("UPDATE", target, current, options)
+    wanted = change(current)
+    metadata.place(target, wanted["metadata"])
+    wanted = admission.mutate(backend, attempt, wanted)
+    admission.validate(backend, attempt, wanted)
+    stored = updates.update(backend, target, scaling.scaled(target, obj, wanted), options)
     scale = scaling.scale_of(target, backend.view(target).obj(stored))
     return document(scale, negotiate(request.headers.get("accept", "")))
 

@@ -33,12 +33,16 @@ def update(backend: Backend, target: Target, obj: JSON, options: WriteOptions) -
     metadata.check_version(target, old["metadata"], obj["metadata"])
     metadata.keep(old["metadata"], obj["metadata"])
     attempt = admission.Attempt("UPDATE", target, old, options)
-    obj = admission.mutate(backend, attempt, isolate(target, old, obj))
+    obj = isolate(target, old, obj)
+    scaled = target.subresource == "scale"  # it was admitted as a Scale
+    if not scaled:
+        obj = admission.mutate(backend, attempt, obj)
     generations.count(target.resource, old, obj)
     _validate(target, old, obj)
     if target.resource.kind == "CustomResourceDefinition" and not target.subresource:
         definitions.establish(obj, backend.timestamp())
-    admission.validate(backend, attempt, obj)
+    if not scaled:
+        admission.validate(backend, attempt, obj)
     if not options.applied:
         obj = _track(backend, target, (old, obj), options)
     return commit(backend, target, stored, obj, options)
@@ -63,7 +67,8 @@ def commit(backend: Backend, target: Target, stored: Stored, obj: JSON, options:
     if kept == stored.obj:
         return stored
     if released(obj):
-        return commits.remove(backend, target, dry_run=options.dry_run)
+        commits.remove(backend, target, dry_run=options.dry_run)
+        return commits.unsaved(target, kept)
     return commits.put(backend, target, obj, dry_run=options.dry_run)
 
 
@@ -81,7 +86,9 @@ def isolate(target: Target, old: JSON, new: JSON) -> JSON:
     if not resource.status_isolated:
         return new
     if target.subresource != "status":
-        return _with(new, "status", old.get("status"))
+        kept = _with(new, "status", old.get("status"))
+        # What holds a namespace goes through /finalize only.
+        return _with(kept, "spec", old.get("spec")) if resource.qualified == "namespaces" else kept
     names = ("managedFields",) if resource.custom else _STATUS_METADATA
     meta = {key: value for key, value in old["metadata"].items() if key not in names}
     meta |= {key: new["metadata"][key] for key in names if key in new["metadata"]}

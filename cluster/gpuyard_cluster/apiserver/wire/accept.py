@@ -28,14 +28,26 @@ class Form:
 
 
 def negotiate(accept: str) -> Form:
-    """The first form in the Accept header that is served; 406 when there is none."""
-    for entry in (accept or "*/*").split(","):
+    """The form in the Accept header that is wanted most and served; 406 when there is none."""
+    for entry in sorted((accept or "*/*").split(","), key=_quality, reverse=True):
         form = _form(entry)
         if form is not None:
             return form
+    raise not_acceptable()
+
+
+def not_acceptable() -> ApiError:
     listed = ", ".join(SERVED_TYPES)
-    message = f"only the following media types are accepted: {listed}"
-    raise ApiError(406, "NotAcceptable", message)
+    return ApiError(406, "NotAcceptable", f"only the following media types are accepted: {listed}")
+
+
+def _quality(entry: str) -> float:
+    """How much a client wants this entry: 1 if it does not say."""
+    _, found, text = entry.partition(";q=")
+    try:
+        return float(text.partition(";")[0]) if found else 1.0
+    except ValueError:
+        return 0.0
 
 
 def _form(entry: str) -> Form | None:
@@ -48,7 +60,7 @@ def _form(entry: str) -> Form | None:
     shape = values.get("as", "")
     if not shape:
         return Form(media)
-    if shape in _SHAPES and (values.get("g"), values.get("v")) == ("meta.k8s.io", "v1"):
+    if shape in _SHAPES and values.get("g") == "meta.k8s.io" and values.get("v") in ("v1", "v1beta1"):
         return Form(media, shape)
     if shape == "APIGroupDiscoveryList" and (values.get("g"), values.get("v")) == (
         "apidiscovery.k8s.io",

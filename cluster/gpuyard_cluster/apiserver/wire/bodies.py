@@ -15,11 +15,11 @@ from gpuyard_cluster.apiserver.wire.options import WriteOptions
 def read_object(request: Request, resource: Resource, options: WriteOptions) -> tuple[JSON, list[str]]:
     """The object in a POST or PUT, and warnings for the client; ApiError for anything else than such an object."""
     body = encoding.decode(request.body, request.content_type)
-    if not isinstance(body.value, dict):
+    obj: JSON = {} if body.value is None else body.value
+    if not isinstance(obj, dict):
         raise bad_request(
             "the object provided is unrecognized: it must be a JSON object with apiVersion and kind"
         )
-    obj = body.value
     check_type(obj, resource)
     return obj, settle(obj, resource, options, duplicates=body.duplicates)
 
@@ -42,6 +42,8 @@ def read_delete_options(request: Request) -> JSON:
     if not request.body:
         return {}
     value = encoding.decode(request.body, request.content_type).value
+    if isinstance(value, dict) and value.get("kind", "DeleteOptions") != "DeleteOptions":
+        raise bad_request(f"the body of a DELETE must be DeleteOptions, not a {value['kind']}")
     # DeleteOptions is in every group, so the table of kinds has it only inside an Eviction.
     around: JSON = {"kind": "Eviction", "apiVersion": "policy/v1", "deleteOptions": value}
     kinds.decode(around)

@@ -35,8 +35,8 @@ def delete_options(request: Request, body: JSON) -> DeleteOptions:
     policy = request.query.get("propagationPolicy") or body.get("propagationPolicy") or ""
     orphan = request.flag("orphanDependents")
     orphan = body.get("orphanDependents") if orphan is None else orphan
-    dry_run = [request.query.get("dryRun", ""), *_texts(body.get("dryRun"))]
-    causes = [*_grace_causes(grace), *_policy_causes(policy, orphan)]
+    dry_run = [*([request.query["dryRun"]] if "dryRun" in request.query else []), *_texts(body.get("dryRun"))]
+    causes = _policy_causes(policy, orphan)
     causes += [cause for value in dry_run for cause in dry_run_causes(value)]
     if causes:
         raise invalid(_KIND, "", causes)
@@ -47,13 +47,6 @@ def delete_options(request: Request, body: JSON) -> DeleteOptions:
 
 def _texts(value: Any) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else []
-
-
-def _grace_causes(grace: Any) -> list[Cause]:
-    if grace is None or (isinstance(grace, int) and grace >= 0):
-        return []
-    message = f"Invalid value: {grace}: must be greater than or equal to 0"
-    return [Cause("gracePeriodSeconds", "FieldValueInvalid", message)]
 
 
 def _policy_causes(policy: str, orphan: bool | None) -> list[Cause]:

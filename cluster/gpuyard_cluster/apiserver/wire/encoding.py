@@ -20,8 +20,7 @@ import yaml
 from gpuyard_cluster.apiserver.errors import ApiError, bad_request
 from gpuyard_cluster.apiserver.wire import protobuf
 
-JSON_TYPES = frozenset({"application/json", "application/merge-patch+json"})
-YAML_TYPES = frozenset({"application/yaml", "application/apply-patch+yaml"})
+JSON_TYPE, YAML_TYPE = "application/json", "application/yaml"
 GZIP_THRESHOLD = 128 * 1024
 """Bytes from which kube-apiserver compresses a response."""
 MAX_DEPTH = 150
@@ -42,9 +41,9 @@ class Body:
 
 def decode(body: bytes, content_type: str) -> Body:
     """The value in a body. Raises ApiError: 400 when it is malformed, 415 for other media types."""
-    if content_type in YAML_TYPES:
+    if content_type == YAML_TYPE:
         return _decode_yaml(body)
-    if content_type in JSON_TYPES:
+    if content_type == JSON_TYPE:
         return _decode_json(body)
     if content_type == protobuf.MEDIA_TYPE:
         return Body(protobuf.decode(body))

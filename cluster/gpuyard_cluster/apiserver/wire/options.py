@@ -9,6 +9,7 @@ from gpuyard_cluster.apiserver.auth.users import ADMIN, User
 from gpuyard_cluster.apiserver.errors import Cause, invalid
 from gpuyard_cluster.apiserver.requests import Request
 
+_LONGEST_MANAGER = 128
 _VALIDATIONS = ("Ignore", "Warn", "Strict")
 
 
@@ -28,7 +29,8 @@ class WriteOptions:
 def write_options(request: Request) -> WriteOptions:
     """The options of a POST or PUT, or of a PATCH that is no apply."""
     kind = {"POST": "CreateOptions", "PUT": "UpdateOptions"}.get(request.method, "PatchOptions")
-    causes = [*dry_run_causes(request.query.get("dryRun", "")), *_validation_causes(request)]
+    causes = [*dry_run_causes(request.query.get("dryRun", "All")), *_validation_causes(request)]
+    causes += _manager_causes(request.query.get("fieldManager", ""))
     force = request.flag("force")
     if force is not None and request.method == "PATCH" and not is_apply(request):
         causes.append(
@@ -60,11 +62,22 @@ def is_apply(request: Request) -> bool:
 
 def dry_run_causes(value: str) -> list[Cause]:
     """What is wrong with a dryRun option."""
-    if value in ("", "All"):
+    if value == "All":
         return []
     return [
         Cause("dryRun", "FieldValueNotSupported", f'Unsupported value: "{value}": supported values: "All"')
     ]
+
+
+def _manager_causes(name: str) -> list[Cause]:
+    found = []
+    if len(name) > _LONGEST_MANAGER:
+        message = f"Too long: may not be more than {_LONGEST_MANAGER} bytes"
+        found.append(Cause("fieldManager", "FieldValueTooLong", message))
+    if not name.isprintable():
+        message = f"Invalid value: {name!r}: should only contain printable characters"
+        found.append(Cause("fieldManager", "FieldValueInvalid", message))
+    return found
 
 
 def _validation_causes(request: Request) -> list[Cause]:

@@ -16,7 +16,7 @@ from gpuyard_cluster.apiserver.storage.storage import Stored
 from gpuyard_cluster.apiserver.storage.views import View
 from gpuyard_cluster.apiserver.tables import tables
 from gpuyard_cluster.apiserver.wire import encoding
-from gpuyard_cluster.apiserver.wire.accept import YAML_TYPE, Form
+from gpuyard_cluster.apiserver.wire.accept import YAML_TYPE, Form, not_acceptable
 
 _PARTIAL_VERSION = "meta.k8s.io/v1"
 _INCLUDES = ("", "None", "Metadata", "Object")
@@ -44,6 +44,7 @@ class Renderer:
 
     def response(self, stored: Stored, status: int = 200) -> Response:
         """One object."""
+        _require(self.form, "PartialObjectMetadata")
         return _response(self.encoded(stored), self.form, status)
 
     def encoded(self, stored: Stored) -> bytes:
@@ -56,6 +57,7 @@ class Renderer:
 
     def listing(self, items: Sequence[Stored], metadata: JSON) -> Response:
         """A list; `metadata` is its ListMeta."""
+        _require(self.form, "PartialObjectMetadataList")
         if self.form.shape == "Table":
             table = self._table(items, metadata["resourceVersion"])
             return document({**table, "metadata": metadata}, self.form)
@@ -96,6 +98,12 @@ def renderer(request: Request, view: View, form: Form, now: Callable[[], float])
     if include not in _INCLUDES:
         raise bad_request(f'invalid value "{include}" for includeObject: it is None, Metadata or Object')
     return Renderer(view, form, now, include or "Metadata")
+
+
+def _require(form: Form, shape: str) -> None:
+    """406 where an object is asked for as a list, or a list as an object."""
+    if form.partial and form.shape != shape:
+        raise not_acceptable()
 
 
 def _partial(stored: Stored) -> JSON:

@@ -32,7 +32,7 @@ def faults(kind: str, metadata: Metadata) -> set[tuple[str, str]]:
             "metadata.finalizers",
             "FieldValueInvalid",
         ),
-        ({"name": "a", "ownerReferences": [{}]}, "metadata.ownerReferences[0].uid", "FieldValueInvalid"),
+        ({"name": "a", "ownerReferences": [{}]}, "metadata.ownerReferences.uid", "FieldValueInvalid"),
     ],
 )
 def test_bad_metadata_is_told_by_field(metadata: Metadata, field: str, reason: str) -> None:

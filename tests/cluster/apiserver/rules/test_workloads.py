@@ -1,6 +1,10 @@
 from typing import Any
 
+import pytest
+
+from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.rules import workloads
+from tests.cluster.apiserver.calling import pod
 
 
 def deployment(labels: dict[str, str], selector: dict[str, str], **spec: Any) -> dict[str, Any]:
@@ -18,9 +22,38 @@ def test_a_workload_selects_the_pods_of_its_template() -> None:
 def test_the_template_is_judged_as_a_pod() -> None:
     bad = deployment({"a": "1"}, {"a": "1"}, replicas=-1)
     bad["spec"]["template"]["spec"] = {}
-    assert [cause.field for cause in workloads.job_faults(bad)] == [
+    assert [cause.field for cause in workloads.workload_faults(bad)] == [
         "spec.replicas",
         "spec.template.spec.containers",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"strategy": {"type": "Odd"}}, "spec.strategy"),
+        (
+            {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 0}}},
+            "spec.strategy.rollingUpdate.maxUnavailable",
+        ),
+    ],
+)
+def test_a_strategy_must_get_somewhere(spec: JSON, field: str) -> None:
+    found = workloads.workload_faults(deployment({"a": "1"}, {"a": "1"}, **spec))
+    assert [cause.field for cause in found] == [field]
+
+
+def test_a_job_says_when_its_pods_start_again() -> None:
+    job = {"spec": {"completionMode": "Odd", "template": {"spec": pod("")["spec"]}}}
+    assert [cause.field for cause in workloads.job_faults(job)] == [
+        "spec.completionMode",
+        "spec.template.spec.restartPolicy",
+    ]
+    within = {"spec": {"schedule": "never", "jobTemplate": job}}
+    assert [cause.field for cause in workloads.cron_job_faults(within)] == [
+        "spec.schedule",
+        "spec.jobTemplate.spec.completionMode",
+        "spec.jobTemplate.spec.template.spec.restartPolicy",
     ]
 
 

@@ -78,7 +78,7 @@ def test_selectors_turn_changes_into_additions_and_deletions(api: Caller) -> Non
 def test_a_watch_is_about_one_namespace_or_all(api: Caller) -> None:
     there = LEASES.replace("default", "kube-system")
     local, everywhere = api.watch(LEASES), api.watch("/apis/coordination.k8s.io/v1/leases")
-    one = api.watch(f"{LEASES}/b")
+    one = api.watch(LEASES, fieldSelector="metadata.name=b")
     for path, name in ((LEASES, "a"), (there, "x"), (LEASES, "b")):
         api.make(path, lease(name))
     assert [name for _, name in seen(local)] == ["a", "b"]

@@ -82,4 +82,3 @@ def test_small_kinds_show_their_one_fact() -> None:
     assert object_rows.lease(whole(spec={"holderIdentity": "me"}), NOW) == ["me", "100s"]
     assert object_rows.budget(whole(spec={"minAvailable": 1}), NOW) == ["1", "N/A", 0, "100s"]
     assert object_rows.priority_class(whole(value=5), NOW) == [5, False, "100s", "PreemptLowerPriority"]
-    assert object_rows.definition(whole(), NOW) == [CREATED]

@@ -21,15 +21,18 @@ def api() -> Caller:
 
 def test_a_new_object_gets_its_identity_from_the_server(api: Caller) -> None:
     fixed = "00000000-0000-0000-0000-000000000001"
-    made = api.make(
-        CONFIGS, config("a", {"x": "y"}, uid=fixed, creationTimestamp="2001-01-01T00:00:00Z", generation=7)
-    )
+    made = api.make(CONFIGS, config("a", {"x": "y"}, uid=fixed, creationTimestamp="2001-01-01T00:00:00Z"))
     metadata = made["metadata"]
     assert (made["kind"], made["apiVersion"], made["data"]) == ("ConfigMap", "v1", {"x": "y"})
     assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", metadata["uid"])
     assert metadata["uid"] != fixed
     assert (metadata["namespace"], metadata["creationTimestamp"]) == ("default", STAMP)
     assert "generation" not in metadata
+
+
+def test_a_generation_is_counted_by_the_server_or_by_nobody(api: Caller) -> None:
+    assert api.make(CONFIGS, config("a", generation=7))["metadata"]["generation"] == 7
+    assert api.make(PODS, pod("a", {"generation": 7}))["metadata"]["generation"] == 1
 
 
 def test_two_servers_with_one_seed_make_the_same_objects() -> None:

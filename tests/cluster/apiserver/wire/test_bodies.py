@@ -33,7 +33,6 @@ def api() -> Caller:
     [
         b"",
         b"[]",
-        b"null",
         b'{"metadata":',
         b'{"metadata": 1}',
         b'{"kind": "Secret", "metadata": {"name": "a"}}',
@@ -108,7 +107,7 @@ def test_no_patch_takes_an_object_beyond_the_depth_that_lists_and_tables_bear(ap
     query = {"fieldManager": "m", **({"force": "true"} if kind == APPLY else {})}
     for _ in range(45):
         free = {"x": {"x": {"x": {"x": free}}}}
-        changed = {"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"free": free}}
+        changed = widget("a", free=free)
         steps = [{"op": "add", "path": path + "/x" * more, "value": {}} for more in (1, 2, 3, 4)]
         body = orjson.dumps(steps if kind == JSON_PATCH else changed)
         statuses.add(api.call("PATCH", f"{WIDGETS}/a", body, kind, **query).status)

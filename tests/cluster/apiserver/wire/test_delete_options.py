@@ -27,8 +27,6 @@ def test_the_older_way_to_orphan_is_understood() -> None:
     "body",
     [
         {"propagationPolicy": "Sometimes"},
-        {"gracePeriodSeconds": -1},
-        {"gracePeriodSeconds": "soon"},
         {"dryRun": ["Some"]},
         {"propagationPolicy": "Orphan", "orphanDependents": True},
     ],

@@ -77,7 +77,7 @@ def test_yaml_is_read_as_kubernetes_reads_it() -> None:
 
 def test_yaml_tells_duplicates_and_takes_json() -> None:
     assert decode(b"data:\n  x: 1\n  x: 2\n", YAML).duplicates == ("data.x",)
-    assert decode(b'{"a": [1, {"b": "c"}]}', "application/apply-patch+yaml").value == {"a": [1, {"b": "c"}]}
+    assert decode(b'{"a": [1, {"b": "c"}]}', YAML).value == {"a": [1, {"b": "c"}]}
 
 
 def test_an_aliased_part_is_a_part_of_its_own_each_time() -> None:
