@@ -12,9 +12,11 @@ import pytest
 from gpuyard import yard
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON, PatchType, Write
+from gpuyard_cli.embedded_backend import EmbeddedAccounts
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_kube.http import HttpApi
+from tests.e2e.agreement import agree
 from tests.e2e.stories import STORIES, Story
 from tests.e2e.stories.cluster import Cluster, node_of, until
 
@@ -28,14 +30,14 @@ class EmbeddedHands:
 
     def __init__(self, yard: EmbeddedYard, heard: Counter[Beat]) -> None:
         self._yard, self._heard = yard, heard
-        self.api, self._extender = HttpApi.at(yard.url), HttpApi.at(yard.extender_url)
+        self.api, self.extender = HttpApi.at(yard.url), HttpApi.at(yard.extender_url)
 
     async def aclose(self) -> None:
         await self.api.close()
-        await self._extender.close()
+        await self.extender.close()
 
     async def code(self, namespace: str, pod: str) -> str:
-        reply = await self._extender.read(f"/v1/pods/{namespace}/{pod}/explain")
+        reply = await self.extender.read(f"/v1/pods/{namespace}/{pod}/explain")
         return str(reply.body.get("code") or "")
 
     async def restart_kubelet(self, node: str) -> None:
@@ -91,6 +93,7 @@ async def play(story: Story) -> None:
         await cluster.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
         await until(lambda: _offered(cluster), "three nodes offer their GPUs")
         await story(cluster)
+        await agree(EmbeddedAccounts(yard, hands.api, hands.extender))
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)

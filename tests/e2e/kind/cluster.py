@@ -9,7 +9,9 @@ from gpuyard import vocabulary
 from gpuyard.writes import Write
 from gpuyard_cli import kind_backend
 from gpuyard_cli.kind_roles import offered
+from gpuyard_cli.live_accounts import LiveAccounts
 from gpuyard_kube.http import HttpApi
+from tests.e2e.agreement import agree
 from tests.e2e.kind.hands import KindHands
 from tests.e2e.stories.cluster import Cluster, plan, until
 
@@ -26,7 +28,7 @@ class KindCluster(Cluster):
 
 @asynccontextmanager
 async def empty(kubeconfig: str, namespace: str) -> AsyncIterator[KindCluster]:
-    """A namespace of a cluster that offers all its GPUs; it is deleted afterwards."""
+    """A namespace of a cluster that offers all its GPUs; it is audited, and deleted afterwards."""
     async with kind_backend.connected(kubeconfig) as api:
         cluster = KindCluster(api, namespace, KindHands(api, kubeconfig))
         await until(
@@ -35,6 +37,7 @@ async def empty(kubeconfig: str, namespace: str) -> AsyncIterator[KindCluster]:
         await cluster.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
         try:
             yield cluster
+            await agree(LiveAccounts(api))
         finally:
             await api.send(Write("DELETE", f"/api/v1/namespaces/{namespace}"))
 

@@ -1,9 +1,14 @@
 """The real cluster that `make e2e` has made, and the table of what became of the examples."""
 
+import asyncio
 import os
+from collections.abc import Iterator
 
 import pytest
 
+from gpuyard_cli import kind_backend
+from gpuyard_cli.live_accounts import LiveAccounts
+from tests.e2e.agreement import agree
 from tests.e2e.kind.table import Table
 
 TABLE = Table()
@@ -20,6 +25,18 @@ def kubeconfig() -> str:
     if found is None:
         pytest.skip("needs a real cluster: make e2e")
     return found
+
+
+@pytest.fixture(autouse=True)
+def audited(kubeconfig: str) -> Iterator[None]:
+    """After each case nothing is held for pods that have gone with it, and nothing disagrees about the others."""
+    yield
+
+    async def audit() -> None:
+        async with kind_backend.connected(kubeconfig) as api:
+            await agree(LiveAccounts(api))
+
+    asyncio.run(audit())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
