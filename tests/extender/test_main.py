@@ -14,7 +14,10 @@ from aiohttp import ClientSession, web
 
 from gpuyard_extender import main
 from gpuyard_extender.ledger import PATHS
+from gpuyard_kube.http import HttpApi
+from gpuyard_kube.runtime import AsyncioRuntime
 from tests.extender.builders import gpu_node, gpu_pod
+from tests.extender.served import application
 
 COMMAND = (sys.executable, "-c", "from gpuyard_extender.main import main; main()")
 
@@ -119,3 +122,41 @@ def test_a_kubeconfig_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> N
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert "--kubeconfig FILE or --api URL" in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        (["--tls-cert", "a.crt"], "give both --tls-cert and --tls-key"),
+        (["--tls-key", "a.key"], "give both --tls-cert and --tls-key"),
+        (["--client-ca", "ca.crt"], "add --tls-cert and --tls-key"),
+        (
+            ["--api", "http://127.0.0.1:9", "--tls-cert", "a.crt", "--tls-key", "a.key"],
+            "give PEM files that fit",
+        ),
+    ],
+)
+def test_certificates_that_cannot_be_used_end_with_code_2_and_a_remedy(
+    given: list[str], remedy: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["gpuyard-extender", *given])
+    with pytest.raises(SystemExit, match="2"):
+        main.main()
+    assert remedy in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("host", "guarded"),
+    [
+        ("127.0.0.1", False),
+        ("::1", False),
+        ("localhost", False),
+        ("0.0.0.0", True),
+        ("10.0.0.1", True),
+        ("h", True),
+    ],
+)
+def test_tokens_are_asked_for_where_somebody_else_can_connect(host: str, guarded: bool) -> None:
+    given = main._parser().parse_args(["--host", host])
+    guard = main._guarded(application(), given, HttpApi.__new__(HttpApi), AsyncioRuntime())
+    assert (guard._reviewer is not None) is guarded
