@@ -15,6 +15,7 @@ from gpuyard.writes import JSON
 Amounts = Mapping[str, int]
 
 CPU = "cpu"
+MEMORY = "memory"
 PODS = "pods"
 _POD_LEVEL = ("cpu", "memory", "hugepages-")
 

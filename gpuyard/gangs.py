@@ -12,8 +12,8 @@ import numpy as np
 from gpuyard import fit, placement, scoring
 from gpuyard.cluster import Cluster, Placement
 from gpuyard.fit import PodFit
+from gpuyard.policies.candidates import Policy
 from gpuyard.requests import PodRequest
-from gpuyard.scoring import Policy
 from gpuyard.verdicts import Rejection
 
 
@@ -56,7 +56,7 @@ def _best(member: Member, cluster: Cluster, policy: Policy) -> Placement | GangR
     if not feasible:
         rejections = tuple(found for found in verdicts if isinstance(found, Rejection))
         return GangRejection(member.request.name, rejections)
-    scores = policy(scoring.columns(scoring.row(member.request, node) for node, _ in feasible))
+    scores = policy(scoring.of_nodes(member.request, member.fit.requests, [node for node, _ in feasible]))
     preferences = np.array([fit.preference(member.fit, node.fit) for node, _ in feasible])
     ranks = scoring.rank(np.arange(len(feasible)), scores, preferences)
     return feasible[int(ranks.argmax())][1]

@@ -1,75 +1,118 @@
-"""Which of the nodes that fit is best: policies over columns, and ranks for kube-scheduler.
+"""Nodes and pods as the columns that policies look at, and ranks for kube-scheduler.
 
-Stands for the score plugins. Law: a policy is a function of columns of integers, one row a node, and returns one
-score a row, higher is better; it never sees objects, and the arithmetic of whole columns is what makes it fast.
+Stands for the part of a score plugin that reads the snapshot. Law: what a policy is told of a node is what
+`placement.place` would do there, whoever asks: the extender, a gang plan, a test.
 """
 
+import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gpuyard import placement, requests
+from gpuyard import parts, placement, requests
+from gpuyard.amounts import CPU, MEMORY
 from gpuyard.cluster import Node
+from gpuyard.fit import Amounts
 from gpuyard.occupancy import Occupancy
+from gpuyard.policies.candidates import Candidates, Matrix, Policy, best
+from gpuyard.policies.workload import WHOLE, Column, Shape, Workload
 from gpuyard.requests import PodRequest, Want
 from gpuyard.topology import set_score
 from gpuyard.verdicts import Rejection
 
-_PARTS = 1000
-"""Shares of a whole are compared in thousandths."""
-_PAIR_WEIGHT = 10**6
-"""More than any sum of pairs that a node's GPUs can lose: what the set is worth comes first."""
+_MIB: Final = 2**20
+_COUNTED: Final = 16
+"""The most GPUs that a node without an inventory is believed to have: its count may be one of shares."""
 
-Column = npt.NDArray[np.int64]
+
+_SCALARS: Final = 3
+"""The fields of `State` before the GPUs."""
 
 
 class Row(NamedTuple):
-    """One candidate node. Counts are devices of the kinds that the pod asks for."""
+    """One node as a pod meets it. Counts are devices of the kinds that the pod asks for."""
 
     total: int
     free: int
     """Before the pod is placed."""
     requested: int
-    score: int = 0
+    milli: int = WHOLE
+    """The part of a GPU that one of these devices is."""
+    tag: int = 0
+    """The pod's kind there (`Shape.tag`)."""
+    link: int = 0
     """The sum of pairs (`topology.set_score`) of the GPUs that the pod would get."""
-    score_lost: int = 0
+    link_lost: int = 0
     """The pairs between those GPUs and the free ones that stay behind: what the node's best sets lose."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Columns:
-    """What `Row` says, of all candidates."""
+class State(NamedTuple):
+    """One node, whoever asks: what is left of CPU, memory in MiB and each GPU; `tags`: the kinds of its pods."""
 
-    total: Column
-    free: Column
-    requested: Column
-    score: Column
-    score_lost: Column
+    cpu: int
+    memory: int
+    tags: int
+    gpus: tuple[int, ...]
 
 
-Policy = Callable[[Columns], Column]
+def state(node: Node) -> State:
+    """The state of a node."""
+    allocatable, used = node.fit.allocatable, node.used
+    cpu = allocatable.get(CPU, 0) - used.get(CPU, 0)
+    memory = (allocatable.get(MEMORY, 0) - used.get(MEMORY, 0)) // _MIB
+    if node.occupancy is None:
+        left = max(map(node.left, filter(requests.is_device_resource, allocatable)), default=0)
+        return State(cpu, memory, 0, (WHOLE,) * min(left, _COUNTED))
+    tags = functools.reduce(lambda found, shape: found | shape.tag, parts.shapes(node, {}), 0)
+    return State(cpu, memory, tags, parts.free(node.occupancy))
 
 
-def pack(columns: Columns) -> Column:
-    """The fullest node first, so that whole nodes stay free."""
-    return _part(columns.total - columns.free + columns.requested, columns.total)
+def of_nodes(request: PodRequest, amounts: Amounts, nodes: Sequence[Node]) -> Candidates:
+    """The columns for a pod that books `amounts`, on these nodes."""
+    rows = np.array([row(request, node) for node in nodes], np.int64).reshape(-1, len(Row._fields))
+    return candidates(amounts, request.uid, rows, stacked(map(state, nodes)))
 
 
-def spread(columns: Columns) -> Column:
-    """The emptiest node first."""
-    return _part(columns.free - columns.requested, columns.total)
+def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Candidates:
+    """The same from lines of `Row` and of `stacked`; what a policy draws depends on `seed`."""
+    total, free, requested, milli, tag, link, link_lost = rows.T
+    cpu, memory, tags = states[:, :_SCALARS].T
+    return Candidates(
+        total=total,
+        free=free,
+        requested=requested,
+        link=link,
+        link_lost=link_lost,
+        cpu=cpu,
+        memory=memory,
+        gpus=states[:, _SCALARS:],
+        # A trace names GPU models. Here node affinity has ruled out the others before anything is scored.
+        model=np.zeros_like(cpu),
+        tags=tags,
+        tag=tag,
+        count=requested,
+        milli=milli,
+        asked_cpu=amounts.get(CPU, 0),
+        asked_memory=amounts.get(MEMORY, 0) // _MIB,
+        draw=zlib.crc32(seed.encode()),
+    )
 
 
-def topology(columns: Columns) -> Column:
-    """The node whose free GPUs go best together, then the one that loses the least by giving them."""
-    return _PAIR_WEIGHT * columns.score - columns.score_lost
+def stacked(states: Iterable[State], width: int = _SCALARS + 1) -> Matrix:
+    """One line a state, as wide as the node with the most GPUs needs, but at least so wide."""
+    flat = [(*scalars, *gpus) for *scalars, gpus in states]
+    lines = np.zeros((len(flat), max(width, *map(len, flat), 0)), np.int64)
+    for line, found in zip(lines, flat, strict=True):
+        line[: len(found)] = found
+    return lines
 
 
-POLICIES: Mapping[str, Policy] = {"pack": pack, "spread": spread, "topology": topology}
+def informed(policy: Policy, known: Callable[[], Workload]) -> Policy:
+    """The policy, told what pods are typical by now."""
+    return lambda found: policy(dataclasses.replace(found, workload=known()))
 
 
 def rank(by_name: Column, scores: Column, preferences: Column) -> Column:
@@ -77,15 +120,9 @@ def rank(by_name: Column, scores: Column, preferences: Column) -> Column:
 
     Distinct, because kube-scheduler breaks ties at random. `by_name`: the place of each row in the order of names.
     """
-    ranks = np.empty(len(scores), np.int64)
-    ranks[np.lexsort((by_name, -scores, -preferences))] = np.arange(len(scores), 0, -1)
+    ranks = np.empty(len(preferences), np.int64)
+    ranks[np.lexsort((by_name, -best(scores), -preferences))] = np.arange(len(ranks), 0, -1)
     return ranks
-
-
-def columns(rows: Iterable[Row]) -> Columns:
-    """The columns of rows."""
-    found = list(rows)
-    return Columns(*np.array(found, np.int64).reshape(len(found), len(Row._fields)).T)
 
 
 def row(request: PodRequest, node: Node) -> Row:
@@ -93,19 +130,20 @@ def row(request: PodRequest, node: Node) -> Row:
     if node.occupancy is not None:
         return _row(request.wants, node.occupancy)
     asked = request.totals
-    return Row(sum(map(node.total, asked)), sum(map(node.left, asked)), sum(asked.values()))
-
-
-def _part(count: Column, total: Column) -> Column:
-    return np.where(total > 0, _PARTS * count // np.maximum(total, 1), 0)
+    count = sum(asked.values())
+    tag = Shape(0, WHOLE, count).tag
+    return Row(sum(map(node.total, asked)), sum(map(node.left, asked)), count, WHOLE if count else 0, tag)
 
 
 @functools.lru_cache(maxsize=32768)
 def _row(wants: tuple[Want, ...], occupancy: Occupancy) -> Row:
     asked = requests.totals(wants)
+    count = sum(asked.values())
     free = [device for resource in asked for device in occupancy.free(resource)]
-    total = sum(len(occupancy.offered(resource)) for resource in asked)
-    return Row(total, len(free), sum(asked.values()), *_pairs(wants, occupancy, {d.gpu for d in free}))
+    offered = [device for resource in asked for device in occupancy.offered(resource)]
+    milli = max((parts.milli(device, occupancy.inventory) for device in offered), default=0)
+    pairs = _pairs(wants, occupancy, {d.gpu for d in free})
+    return Row(len(offered), len(free), count, milli, Shape(0, milli, count).tag, *pairs)
 
 
 def _pairs(wants: tuple[Want, ...], occupancy: Occupancy, free: set[int]) -> tuple[int, int]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from gpuyard import explain, plans
 from gpuyard.gangs import GangRejection
+from gpuyard.policies.candidates import Policy
 from gpuyard.reservations import Reservation, Seat
-from gpuyard.scoring import Policy
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender import feasibility, planning, scheduling

@@ -10,8 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gpuyard import scoring
 from gpuyard.cluster import Node
-from gpuyard.scoring import Column
+from gpuyard.policies.candidates import Matrix
+from gpuyard.policies.workload import Column
+from gpuyard.scoring import State
 
 _MOST = 2**62
 """More than any real amount; what is greater would not fit into a column."""
@@ -27,6 +30,9 @@ class Fleet:
         self.rows: dict[str, int] = {}
         self._left: dict[str, array[int]] = {}
         self._by_name: Column = np.empty(0, np.int64)
+        self._states: Matrix = scoring.stacked(())
+        self._unstacked: dict[int, State] = {}
+        """States by row, newer than `_states`."""
 
     def put(self, node: Node) -> None:
         """The node as it is now."""
@@ -36,6 +42,7 @@ class Fleet:
             for column in self._left.values():
                 column.append(0)
         self.nodes[row] = node
+        self._unstacked[row] = scoring.state(node)
         for resource in node.fit.allocatable.keys() - self._left.keys():
             self._left[resource] = self._column(resource)
         for resource, column in self._left.items():
@@ -58,12 +65,26 @@ class Fleet:
         column = self._column(resource) if column is None else column
         return np.frombuffer(column, np.int64)[rows]
 
+    def states(self, rows: Column) -> Matrix:
+        """What policies look at whoever asks (`scoring.stacked`), of these rows."""
+        if self._unstacked:
+            self._stack()
+        return self._states[rows]
+
     def by_name(self, rows: Column) -> Column:
         """The place of each row in the order of names."""
         if len(self._by_name) < len(self.nodes):
             self._by_name = np.zeros(len(self.nodes), np.int64)
             self._by_name[[self.rows[name] for name in sorted(self.rows)]] = np.arange(len(self.rows))
         return self._by_name[rows]
+
+    def _stack(self) -> None:
+        new = scoring.stacked(self._unstacked.values(), self._states.shape[1])
+        missing = max(0, len(self.nodes) - len(self._states)), new.shape[1] - self._states.shape[1]
+        if any(missing):
+            self._states = np.pad(self._states, [(0, lines) for lines in missing])
+        self._states[list(self._unstacked)] = new
+        self._unstacked.clear()
 
     def _column(self, resource: str) -> "array[int]":
         return array("q", [_left(node, resource) for node in self.nodes])
@@ -74,6 +95,8 @@ class Fleet:
         self.rows.clear()
         self._left.clear()
         self._by_name = np.empty(0, np.int64)
+        self._states = scoring.stacked(())
+        self._unstacked.clear()
         for node in nodes:
             self.put(node)
 

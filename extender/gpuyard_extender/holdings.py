@@ -5,12 +5,13 @@ something on it was touched; claims outlive their node, because a node can come 
 """
 
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from gpuyard import parts
 from gpuyard.cluster import Cluster, Node
 from gpuyard.fit import Amounts, PodFit
+from gpuyard.policies.workload import Column, Shape
 from gpuyard.requests import PodRequest, is_device_resource
-from gpuyard.scoring import Column
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.fleet import Fleet
@@ -92,6 +93,12 @@ class Holdings:
         """The node that the pod claims something on."""
         claim = self._claims.get(uid)
         return claim.node if claim else None
+
+    def shapes(self) -> Iterator[Shape]:
+        """What each pod with a place asked for."""
+        self._settle()
+        for name, node in self._built.items():
+            yield from parts.shapes(node, {uid: c.booked for uid, c in self._on_node.get(name, {}).items()})
 
     def booked(self, node: str) -> dict[str, Amounts]:
         """How many of each GPU resource the pods that claim any (by UID) claim on a node."""

@@ -11,8 +11,8 @@ import socket
 import sys
 from pathlib import Path
 
-from gpuyard import scoring
 from gpuyard.narration import Beat
+from gpuyard.policies import registry
 from gpuyard_extender.app import create_app
 from gpuyard_extender.asgi import App
 from gpuyard_extender.certificates import CertificateError, Files, FreshContext
@@ -155,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--policy",
-        choices=sorted(scoring.POLICIES),
+        choices=registry.names(),
         default=Settings().policy,
         help="which of the nodes that fit is best (default: %(default)s)",
     )

@@ -8,8 +8,8 @@ from gpuyard import gangs
 from gpuyard.cluster import Placement
 from gpuyard.gangs import GangRejection, Member
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.policies.candidates import Policy
 from gpuyard.reservations import Reservation, Seat
-from gpuyard.scoring import Policy
 from gpuyard.verdicts import Rejection
 from gpuyard_extender import feasibility, settings
 from gpuyard_extender.ledger import Ledger

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuyard import fit, scoring
 from gpuyard.cluster import Placement
-from gpuyard.scoring import Policy
+from gpuyard.policies.candidates import Policy
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_extender import feasibility, views
 from gpuyard_extender.claims import Grade
@@ -46,7 +45,7 @@ def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, n
     ledger.forget(pod.uid, Grade.TENTATIVE)
     answers = _answers(pod, names, ledger, now)
     passing = np.flatnonzero(answers.verdicts == views.PASSES)
-    ranks = answers.ranks(passing, policy, ledger.holdings.fleet)
+    ranks = answers.ranks(passing, pod, policy, ledger.holdings.fleet)
     order = [names[i] for i in passing[np.argsort(-ranks)].tolist()]
     if order:
         _assume(pod, order[0], ledger, now)
@@ -81,7 +80,7 @@ def _answers(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Answ
     for i in np.flatnonzero(answers.verdicts == views.UNDECIDED).tolist():
         verdict, node = judge(pod, names[i], ledger, now), ledger.node(names[i], now, {pod.uid})
         if node is not None:
-            answers.put(i, verdict, fit.preference(pod.fit, node.fit), scoring.row(pod.request, node))
+            answers.put(i, verdict, pod, node)
     return answers
 
 

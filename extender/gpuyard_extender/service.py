@@ -12,10 +12,12 @@ from gpuyard import scoring, vocabulary
 from gpuyard.accounts import LedgerAccount
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.policies import registry
 from gpuyard.writes import JSON
 from gpuyard_extender import accounting, explaining, planning, scheduling, wire
 from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
+from gpuyard_extender.experience import Experience
 from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.tally import PASSED, Tally
@@ -35,7 +37,9 @@ class Extender:
     def __init__(self, api: Api, runtime: Runtime, settings: Settings, narrate: Narrator = silent) -> None:
         self.ledger, self.tally = Ledger(self._tell), Tally()
         self._runtime = runtime
-        self._policy = scoring.POLICIES[settings.policy]
+        self._policy = scoring.informed(
+            registry.named(settings.policy), Experience(self.ledger.holdings).workload
+        )
         self._narrate = narrate
         self._unlisted = set(PATHS)
         self._binder = Binder(self.ledger, api, runtime, self._tell)

@@ -29,4 +29,4 @@ class Settings:
     """The settings of one extender."""
 
     policy: str = "pack"
-    """A key of `gpuyard.scoring.POLICIES`."""
+    """One of `gpuyard.policies.registry.names()`."""

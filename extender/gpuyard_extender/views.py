@@ -6,19 +6,21 @@ devices and places; CPU, memory and the like are compared anew for each pod. Law
 """
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from gpuyard import fit, placement, requests, scoring
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import Amounts, PodFit
 from gpuyard.occupancy import Occupancy
+from gpuyard.policies.candidates import Matrix, Policy
+from gpuyard.policies.workload import Column
 from gpuyard.requests import PodRequest
-from gpuyard.scoring import Column, Columns, Policy, Row
+from gpuyard.scoring import Row, State
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_extender.fleet import Fleet
+from gpuyard_extender.pods import Pod
 
 REASONS = tuple(Reason)
 PASSES, UNDECIDED = -1, -2
@@ -36,8 +38,10 @@ class Answers:
     verdicts: Column
     """Indexes of `REASONS`, or PASSES or UNDECIDED."""
     preferences: Column
-    columns: npt.NDArray[np.int64]
+    columns: Matrix
     """One line for each name: `scoring.Row`."""
+    apart: dict[int, State] = field(default_factory=dict)
+    """By place: what is left of a node, where the fleet counts a claim of the pod itself."""
 
     @classmethod
     def uniform(cls, rows: Column, reason: Reason | None) -> "Answers":
@@ -46,15 +50,21 @@ class Answers:
         columns = np.zeros((len(rows), len(Row._fields)), np.int64)
         return cls(rows, np.where(rows < 0, _UNKNOWN, verdict), np.zeros_like(rows), columns)
 
-    def put(self, place: int, verdict: Placement | Rejection, preference: int, row: Row) -> None:
-        """The answer for the name at one place."""
+    def put(self, place: int, verdict: Placement | Rejection, pod: Pod, node: Node) -> None:
+        """The answer for the name at one place, where the pod meets the node like this."""
         self.verdicts[place] = REASONS.index(verdict.reason) if isinstance(verdict, Rejection) else PASSES
-        self.preferences[place], self.columns[place] = preference, row
+        self.preferences[place] = fit.preference(pod.fit, node.fit)
+        if not isinstance(pod.request, Rejection):
+            self.columns[place], self.apart[place] = scoring.row(pod.request, node), scoring.state(node)
 
-    def ranks(self, which: Column, policy: Policy, fleet: Fleet) -> Column:
+    def ranks(self, which: Column, pod: Pod, policy: Policy, fleet: Fleet) -> Column:
         """The ranks of the names at the places `which`."""
-        scores = policy(Columns(*self.columns[which].T))
-        return scoring.rank(fleet.by_name(self.rows[which]), scores, self.preferences[which])
+        rows = self.rows[which]
+        states = fleet.states(rows)
+        for place, apart in self.apart.items():
+            states[which == place] = scoring.stacked([apart], states.shape[1])
+        found = scoring.candidates(pod.fit.requests, pod.uid, self.columns[which], states)
+        return scoring.rank(fleet.by_name(rows), policy(found), self.preferences[which])
 
 
 class View:
@@ -127,7 +137,7 @@ class Views:
         return view
 
 
-def _grown(table: npt.NDArray[np.int64], length: int) -> npt.NDArray[np.int64]:
+def _grown(table: Matrix, length: int) -> Matrix:
     if len(table) == length:
         return table
     return np.concatenate([table, np.empty((length - len(table), _WIDTH), np.int64)])

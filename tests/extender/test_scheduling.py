@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard import scoring
 from gpuyard.cluster import Placement
+from gpuyard.policies.registry import POLICIES
 from gpuyard.verdicts import Reason
 from gpuyard_extender import pods, scheduling
 from gpuyard_extender.claims import Grade
@@ -35,7 +35,7 @@ def test_ranks_are_distinct_and_nodes_that_cannot_take_the_pod_come_last(
 ) -> None:
     ledger = ledger_of(**{f"n{i}": count for i, count in enumerate(gpus)})
     names = [f"n{i}" for i in range(len(gpus))]
-    ranks = scheduling.prioritize(read(), names, ledger, scoring.POLICIES[policy], 0.0)
+    ranks = scheduling.prioritize(read(), names, ledger, POLICIES[policy], 0.0)
     assert sorted(ranks.values()) == list(range(1, len(gpus) + 1))
     fits = [ranks[name] for name, count in zip(names, gpus, strict=True) if count]
     unfit = [ranks[name] for name, count in zip(names, gpus, strict=True) if not count]
@@ -44,7 +44,7 @@ def test_ranks_are_distinct_and_nodes_that_cannot_take_the_pod_come_last(
 
 def test_ties_go_by_name_and_preferred_affinity_goes_before_the_policy() -> None:
     ledger = ledger_of(b=2, a=2, c=1)
-    assert scheduling.prioritize(read(), ["b", "a", "c"], ledger, scoring.spread, 0.0) == {
+    assert scheduling.prioritize(read(), ["b", "a", "c"], ledger, POLICIES["spread"], 0.0) == {
         "a": 3,
         "b": 2,
         "c": 1,
@@ -52,7 +52,7 @@ def test_ties_go_by_name_and_preferred_affinity_goes_before_the_policy() -> None
     wish = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["c"]}]}
     preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": wish}]}
     pod = read(affinity={"nodeAffinity": preferred})
-    ranks = scheduling.prioritize(pod, ["b", "a", "c"], ledger, scoring.spread, 0.0)
+    ranks = scheduling.prioritize(pod, ["b", "a", "c"], ledger, POLICIES["spread"], 0.0)
     assert ranks == {"c": 3, "a": 2, "b": 1}
 
 

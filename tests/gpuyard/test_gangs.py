@@ -3,7 +3,8 @@ from hypothesis import strategies as st
 
 from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.gangs import GangRejection, Member, plan
-from gpuyard.scoring import POLICIES, pack, spread
+from gpuyard.policies.counted import pack, spread
+from gpuyard.policies.registry import POLICIES
 from gpuyard.verdicts import Reason
 from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, cluster, gpus, member, node, pod, split
 

@@ -1,12 +1,18 @@
 import dataclasses
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard.cluster import Node, Placement
+from gpuyard.inventory import Sharing, SharingMode
 from gpuyard.placement import place
-from gpuyard.scoring import POLICIES, Column, Row, columns, rank, row
+from gpuyard.policies import workload
+from gpuyard.policies.candidates import Candidates
+from gpuyard.policies.registry import POLICIES
+from gpuyard.policies.workload import Column, Shape
+from gpuyard.scoring import Row, informed, of_nodes, rank, row, state
 from gpuyard.verdicts import Rejection
 from tests.gpuyard.builders import GPU_RESOURCE, gpus, node, pod, request
 
@@ -17,61 +23,73 @@ def using(found: Node, *indexes: int) -> Node:
     return found.taking(Placement("other", found.name, {"c": {GPU_RESOURCE: ids}}, requests))
 
 
-def rows_of(count: int, *nodes: Node) -> dict[str, Row]:
+def candidates(count: int, *nodes: Node) -> Candidates:
+    """As a pod that asks for so many GPUs meets them; all of them fit."""
     wanted = request(pod(limits={GPU_RESOURCE: str(count)}))
-    return {
-        found.name: row(wanted, found) for found in nodes if not isinstance(place(wanted, found), Rejection)
-    }
+    assert not any(isinstance(place(wanted, found), Rejection) for found in nodes)
+    return of_nodes(wanted, {"cpu": 1000}, nodes)
 
 
 def column(*numbers: int) -> Column:
     return np.array(numbers, np.int64)
 
 
-def by_name(names: list[str]) -> Column:
-    return column(*(sorted(names).index(name) for name in names))
-
-
-def order(policy: str, rows: dict[str, Row]) -> list[str]:
-    scores = POLICIES[policy](columns(rows.values()))
-    ranks = rank(by_name(list(rows)), scores, np.zeros_like(scores))
-    return [name for _, name in sorted(zip(ranks, rows, strict=True), reverse=True)]
+def order(policy: str, count: int, *nodes: Node) -> list[str]:
+    names = [found.name for found in nodes]
+    by_name = column(*(sorted(names).index(name) for name in names))
+    scores = POLICIES[policy](candidates(count, *nodes))
+    ranks = rank(by_name, scores, np.zeros_like(by_name))
+    return [name for _, name in sorted(zip(ranks.tolist(), names, strict=True), reverse=True)]
 
 
 EMPTY, HALF, FULLER = node("a"), using(node("b"), 0, 1, 2, 3), using(node("c"), 0, 1, 2, 3, 4)
 
 
 def test_pack_takes_the_fullest_node_and_spread_the_emptiest() -> None:
-    found = rows_of(2, EMPTY, HALF, FULLER)
-    assert order("pack", found) == ["c", "b", "a"]
-    assert order("spread", found) == ["a", "b", "c"]
+    assert order("pack", 2, EMPTY, HALF, FULLER) == ["c", "b", "a"]
+    assert order("spread", 2, EMPTY, HALF, FULLER) == ["a", "b", "c"]
 
 
 def test_fullness_is_a_share_of_the_node() -> None:
     small = using(node("small", gpus(2)), 0)
-    assert order("pack", rows_of(1, using(node("large"), 0, 1), small)) == ["small", "large"]
+    assert order("pack", 1, using(node("large"), 0, 1), small) == ["small", "large"]
 
 
 def test_topology_takes_the_best_set_then_the_smallest_loss() -> None:
     halves = gpus(8, halves=True)
     broken = using(node("broken", halves), 0, 4)
     whole, opened = node("a-whole", halves), using(node("opened", halves), 0, 1, 2, 3)
-    assert order("topology", rows_of(4, broken, whole, opened)) == ["opened", "a-whole", "broken"]
+    assert order("topology", 4, broken, whole, opened) == ["opened", "a-whole", "broken"]
 
 
 def test_a_row_counts_devices_and_pairs() -> None:
-    found = rows_of(2, using(node("n", gpus(8, halves=True)), 0))
-    assert found == {"n": Row(total=8, free=7, requested=2, score=50, score_lost=2 * 50 + 8 * 10)}
+    found = row(request(pod(limits={GPU_RESOURCE: "2"})), using(node("n", gpus(8, halves=True)), 0))
+    assert found == Row(total=8, free=7, requested=2, milli=1000, tag=4, link=50, link_lost=2 * 50 + 8 * 10)
 
 
-def test_nodes_known_by_count_only_have_rows_too() -> None:
+def test_nodes_known_by_count_only_have_rows_and_states_too() -> None:
     counted = dataclasses.replace(node("n"), inventory=None, used={GPU_RESOURCE: 3})
-    assert rows_of(2, counted) == {"n": Row(total=8, free=5, requested=2)}
+    found = row(request(pod(limits={GPU_RESOURCE: "2"})), counted)
+    assert found == Row(total=8, free=5, requested=2, milli=1000, tag=4)
+    assert state(counted).gpus == (1000,) * 5
 
 
-def test_a_pod_without_gpus_scores_all_nodes_alike() -> None:
-    found = columns(rows_of(0, EMPTY, HALF).values())
-    assert [POLICIES[name](found).tolist() for name in sorted(POLICIES)] == [[0, 0]] * 3
+def test_a_state_tells_shares_as_parts_of_their_gpu() -> None:
+    shared = node("n", gpus(2), sharing=Sharing(SharingMode.TIME_SLICING, replicas=4))
+    ids = [device.id for device in shared.devices(GPU_RESOURCE)]
+    held = shared.taking(Placement("p", "n", {"c": {GPU_RESOURCE: (ids[4],)}}, {"cpu": 1000}))
+    found = state(held)
+    assert (found.gpus, found.tags) == ((1000, 750), Shape(0, 250, 1).tag)
+    assert found.cpu == state(shared).cpu - 1000
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_every_policy_scores_pods_without_gpus_and_no_nodes_at_all(policy: str) -> None:
+    shapes = [Shape(4000, 1000, 1), Shape(1000, 0, 0), Shape(2000, 500, 1)]
+    told = informed(POLICIES[policy], lambda: workload.typical(shapes))
+    for count in (0, 1, 2):
+        assert len(told(candidates(count, EMPTY, HALF))) == 2
+        assert len(told(candidates(count))) == 0
 
 
 def test_preference_comes_before_score_and_names_decide_last() -> None:
@@ -89,8 +107,9 @@ def test_ranks_are_distinct_and_do_not_depend_on_the_order_of_rows(
     rows: dict[str, tuple[int, int]], data: st.DataObject
 ) -> None:
     def ranked(names: list[str]) -> dict[str, int]:
+        by_name = column(*(sorted(names).index(name) for name in names))
         scores, preferences = (column(*(rows[name][i] for name in names)) for i in (0, 1))
-        return dict(zip(names, rank(by_name(names), scores, preferences).tolist(), strict=True))
+        return dict(zip(names, rank(by_name, scores, preferences).tolist(), strict=True))
 
     found = ranked(list(rows))
     assert sorted(found.values()) == list(range(1, len(rows) + 1))

@@ -1,0 +1,57 @@
+"""Devices of every kind as parts of GPUs, in thousandths: what policies measure nodes and pods by.
+
+Law: a whole GPU is a thousand; a share is an equal part of its replicas; a MIG instance counts by its memory slices.
+What cannot be given out, because it is sick or lies outside all instances, is not free.
+"""
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gpuyard.amounts import CPU
+from gpuyard.cluster import Node
+from gpuyard.fit import Amounts
+from gpuyard.inventory import Device, Inventory
+from gpuyard.mig import board_of
+from gpuyard.occupancy import Occupancy
+from gpuyard.policies.workload import WHOLE, Shape
+
+_SLICES: Final = 8
+"""Memory slices of a GPU whose model has no placement table: as many as most have."""
+
+
+def milli(device: Device, inventory: Inventory) -> int:
+    """The part of its GPU that a device is."""
+    if device.replica is not None:
+        return WHOLE // max(1, inventory.sharing.replicas)
+    if not device.size:
+        return WHOLE
+    model = next((gpu.model for gpu in inventory.gpus if gpu.index == device.gpu), "")
+    board = board_of(model)
+    return WHOLE * device.size // (board.memory_slices if board else _SLICES)
+
+
+@functools.lru_cache(maxsize=16384)
+def free(occupancy: Occupancy) -> tuple[int, ...]:
+    """What is left of each GPU, in the order of the inventory."""
+    idle, owned = defaultdict[int, int](int), defaultdict[int, int](int)
+    for i in occupancy.idle:
+        device = occupancy.devices[i]
+        idle[device.gpu] += milli(device, occupancy.inventory) if device.healthy else 0
+    for device in occupancy.owned:
+        owned[device.gpu] += milli(device, occupancy.inventory)
+    found = (gpu.index for gpu in occupancy.inventory.gpus)
+    return tuple(max(0, min(idle[gpu], WHOLE - owned[gpu])) for gpu in found)
+
+
+def shapes(node: Node, booked: Mapping[str, Amounts]) -> Iterator[Shape]:
+    """What each pod on the node asked for: of GPUs by what it owns, of CPU by what it has `booked` (by UID)."""
+    held: defaultdict[str, list[int]] = defaultdict(list)
+    if node.inventory and node.owners:
+        for device in node.inventory.devices():
+            if device.id in node.owners:
+                held[node.owners[device.id]].append(milli(device, node.inventory))
+    for uid in sorted({*held, *booked}):
+        parts, cpu = held.get(uid, []), booked.get(uid, {}).get(CPU, 0)
+        yield Shape(cpu, max(parts, default=0), len(parts))

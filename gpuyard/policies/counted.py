@@ -1,0 +1,32 @@
+"""Policies over counts of devices and the links between them, without a look at pods to come."""
+
+from typing import Final
+
+import numpy as np
+
+from gpuyard.policies.candidates import Candidates
+from gpuyard.policies.workload import Column
+
+_PARTS: Final = 1000
+"""Shares of a whole are compared in thousandths."""
+_LINK_WEIGHT: Final = 10**6
+"""More than any sum of links that a node's GPUs can lose: what the set is worth comes first."""
+
+
+def pack(candidates: Candidates) -> Column:
+    """The fullest node first, so that whole nodes stay free."""
+    return _part(candidates.total - candidates.free + candidates.requested, candidates.total)
+
+
+def spread(candidates: Candidates) -> Column:
+    """The emptiest node first."""
+    return _part(candidates.free - candidates.requested, candidates.total)
+
+
+def topology(candidates: Candidates) -> Column:
+    """The node whose free GPUs go best together, then the one that loses the least by giving them."""
+    return _LINK_WEIGHT * candidates.link - candidates.link_lost
+
+
+def _part(count: Column, total: Column) -> Column:
+    return np.where(total > 0, _PARTS * count // np.maximum(total, 1), 0)

@@ -1,0 +1,44 @@
+"""Policies by name: those of the project, and those of installed distributions (entry points `gpuyard.policies`)."""
+
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Final
+
+from gpuyard.policies import counted, fragmentation, published
+from gpuyard.policies.candidates import Policy
+
+PLUGINS: Final = "gpuyard.policies"
+
+POLICIES: Final[Mapping[str, Policy]] = {
+    "bestfit": published.bestfit,
+    "clustering": published.clustering,
+    "dotprod": published.dotprod,
+    "fgd": fragmentation.fgd,
+    "pack": counted.pack,
+    "packing": published.packing,
+    "random": published.random,
+    "spread": counted.spread,
+    "topology": counted.topology,
+}
+
+DRAWN: Final = frozenset({published.random})
+"""Policies whose scores change with `Candidates.draw`: nothing of theirs may be remembered."""
+
+
+class UnknownPolicyError(ValueError):
+    """No policy has this name; the message lists those that there are."""
+
+
+def names() -> list[str]:
+    """All names, in order."""
+    return sorted({*POLICIES, *(found.name for found in metadata.entry_points(group=PLUGINS))})
+
+
+def named(name: str) -> Policy:
+    """The policy of this name. Those of the project cannot be replaced by installing something."""
+    if name in POLICIES:
+        return POLICIES[name]
+    for found in metadata.entry_points(group=PLUGINS, name=name):
+        policy: Policy = found.load()
+        return policy
+    raise UnknownPolicyError(f"no policy is called {name!r}; there are {', '.join(names())}")

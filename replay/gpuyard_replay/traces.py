@@ -1,0 +1,127 @@
+"""Reading nodes, pods and arrival orders: the columns of Alibaba's cluster-trace-gpu-v2023 ("openb").
+
+Law: what cannot be read is one InvalidTraceError that names file, line and remedy.
+"""
+
+import csv
+import gzip
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from gpuyard.policies.workload import WHOLE
+
+_Row = dict[str, str]
+_Value = TypeVar("_Value")
+
+
+class InvalidTraceError(ValueError):
+    """A file of a trace cannot be used; the message says where and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceNode:
+    """One node; memory in MiB."""
+
+    name: str
+    cpu: int
+    memory: int
+    gpus: int
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class TracePod:
+    """One pod: `count` GPUs, `milli` thousandths of each; on one of `models`, or on any where there are none."""
+
+    name: str
+    cpu: int
+    memory: int
+    count: int
+    milli: int
+    models: tuple[str, ...] = ()
+
+    @property
+    def gpu_milli(self) -> int:
+        return self.count * self.milli
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Pods in the order in which they come, and each node's rank: of equally good nodes the lowest is taken."""
+
+    pods: tuple[str, ...]
+    ranks: dict[str, int]
+
+
+def read_nodes(path: Path) -> tuple[TraceNode, ...]:
+    """The nodes with GPUs, by name."""
+    found = _read(path, _node, ("sn", "cpu_milli", "memory_mib", "gpu", "model"))
+    nodes = tuple(sorted((node for node in found if node.gpus), key=lambda node: node.name))
+    if not nodes:
+        raise InvalidTraceError(f"{path}: no node has a GPU; name another file with --nodes")
+    return nodes
+
+
+def read_pods(path: Path) -> tuple[TracePod, ...]:
+    """The pods, by name."""
+    found = _read(path, _pod, ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"))
+    pods = tuple(sorted(found, key=lambda pod: pod.name))
+    if not any(pod.gpu_milli for pod in pods):
+        raise InvalidTraceError(f"{path}: no pod asks for a GPU; a trace is a file openb_pod_list_*.csv")
+    return pods
+
+
+def read_order(path: Path) -> Order:
+    """Lines `N,node,rank`, then `P,pod`."""
+    pods, ranks = [], {}
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        match line.split(","):
+            case ["P", name]:
+                pods.append(name)
+            case ["N", name, rank] if rank.isdecimal():
+                ranks[name] = int(rank)
+            case _:
+                raise InvalidTraceError(f"{path}:{number}: {line[:40]!r} is neither N,NODE,RANK nor P,POD")
+    return Order(tuple(pods), ranks)
+
+
+def _node(row: _Row) -> TraceNode:
+    cpu, memory, gpus = (_amount(row, key) for key in ("cpu_milli", "memory_mib", "gpu"))
+    return TraceNode(row["sn"], cpu, memory, gpus, row["model"])
+
+
+def _pod(row: _Row) -> TracePod:
+    cpu, memory, count = (_amount(row, key) for key in ("cpu_milli", "memory_mib", "num_gpu"))
+    milli = _amount(row, "gpu_milli") if count else 0
+    if count and not 0 < milli <= WHOLE:
+        raise ValueError(f"gpu_milli is {milli}; a GPU has 1 to {WHOLE} thousandths")
+    models = tuple((row.get("gpu_spec") or "").split("|")) if row.get("gpu_spec") else ()
+    return TracePod(row["name"], cpu, memory, count, milli, models)
+
+
+def _amount(row: _Row, key: str) -> int:
+    if not row[key].isdecimal():
+        raise ValueError(f"{key} is {row[key][:40]!r}; it must be a whole number")
+    return int(row[key])
+
+
+def _read(path: Path, convert: Callable[[_Row], _Value], columns: tuple[str, ...]) -> Iterator[_Value]:
+    reader = csv.DictReader(_text(path).splitlines(), restval="")
+    missing = [column for column in columns if column not in (reader.fieldnames or ())]
+    if missing:
+        raise InvalidTraceError(f"{path}: no column {missing[0]}; it needs {','.join(columns)}")
+    for row in reader:
+        try:
+            yield convert(row)
+        except ValueError as error:
+            raise InvalidTraceError(f"{path}:{reader.line_num}: {error}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InvalidTraceError(f"{path}: cannot be read: {error}; name a file that can") from error
