@@ -1,6 +1,6 @@
-"""Times as they stand in Kubernetes objects: RFC 3339, UTC, whole seconds.
+"""Times as they stand in Kubernetes objects: RFC 3339, UTC.
 
-Stands for `k8s.io/apimachinery/pkg/apis/meta/v1.Time`.
+Stands for `k8s.io/apimachinery/pkg/apis/meta/v1.Time` and MicroTime.
 """
 
 import datetime
@@ -9,3 +9,8 @@ import datetime
 def rfc3339(now: float) -> str:
     """Seconds since the epoch -> "2026-01-31T12:00:00Z"; a fraction is cut off."""
     return f"{datetime.datetime.fromtimestamp(now, datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def rfc3339_micro(now: float) -> str:
+    """The same with microseconds, as Leases have it."""
+    return f"{datetime.datetime.fromtimestamp(now, datetime.UTC):%Y-%m-%dT%H:%M:%S.%fZ}"

@@ -71,7 +71,7 @@ class SmallApi:
         assert match, write.path
         namespace, resource, name, sub = match.groups()
         assert isinstance(write.body, dict | None)
-        if resource == "events":
+        if resource == "events" and write.method == "POST":
             self.events.append(write.body or {})
             return Reply(201, write.body or {})
         if write.method == "POST" and sub is None:
@@ -158,13 +158,18 @@ def node(
 
 
 def pod(name: str, limits: dict[str, str] | None = None, **spec: Any) -> JSON:
-    """A pending pod with one container `main`."""
+    """A pending pod with one container `main` that is not started again when it ends."""
     annotations = spec.pop("annotations", {})
     container = {"name": "main", "image": "busybox:1.36", "resources": {"limits": limits or {}}}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name, "namespace": "default", "annotations": annotations},
-        "spec": {"schedulerName": "default-scheduler", "containers": [container], **spec},
+        "spec": {
+            "schedulerName": "default-scheduler",
+            "restartPolicy": "Never",
+            "containers": [container],
+            **spec,
+        },
         "status": {"phase": "Pending"},
     }

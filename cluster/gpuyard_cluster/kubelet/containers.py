@@ -1,14 +1,26 @@
 """What a container sees: its environment.
 
-Stands for the container runtime and for `kubectl logs`. A fake container does one thing: it prints its environment.
+Stands for the container runtime and for `kubectl logs`. A fake container does one thing: when it starts, it prints
+its environment, and its devices as a program for them would.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gpuyard.amounts import containers_of
 from gpuyard.writes import JSON
+from gpuyard_cluster.kubelet.checkpoint import Started
 from gpuyard_cluster.kubelet.device_manager import Holding
+from gpuyard_cluster.kubelet.runs import Run
+from gpuyard_cluster.logs import LogLine, NoLogsError
+
+Screen = Callable[[Mapping[str, str]], Sequence[str]]
+"""What a program prints of the devices that it finds through its environment."""
+
+
+def blank(_environment: Mapping[str, str]) -> Sequence[str]:
+    """The screen of a node without devices."""
+    return ()
 
 
 def environments(pod: JSON, holdings: Iterable[Holding]) -> dict[str, dict[str, str]]:
@@ -26,9 +38,13 @@ def environments(pod: JSON, holdings: Iterable[Holding]) -> dict[str, dict[str, 
     }
 
 
-def printed(environment: Mapping[str, str]) -> str:
-    """The log of a container: KEY=value lines, sorted."""
-    return "".join(f"{key}={value}\n" for key, value in sorted(environment.items()))
+def printed(pod: JSON, started: Started, container: str, screen: Screen, run: Run) -> list[LogLine]:
+    """What a container printed in a run: KEY=value lines, sorted, then what it sees of its devices. NoLogsError."""
+    if container not in started.environments:
+        raise NoLogsError(f"container {container} is not valid for pod {pod['metadata']['name']}")
+    environment = started.environments[container]
+    lines = [*(f"{key}={value}" for key, value in sorted(environment.items())), *screen(environment)]
+    return [LogLine(run.since, line) for line in lines]
 
 
 def _written(container: JSON, pod: JSON) -> dict[str, str]:
@@ -38,8 +54,10 @@ def _written(container: JSON, pod: JSON) -> dict[str, str]:
 
 
 def _field(entry: JSON, pod: JSON) -> str:
+    """A plain path such as metadata.name, or one entry as in metadata.labels['key']."""
     path = ((entry.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath", "")
+    plain, _, key = path.partition("['")
     found: Any = pod
-    for part in path.split("."):
+    for part in plain.split(".") + ([key.removesuffix("']")] if key else []):
         found = found.get(part) if isinstance(found, dict) else None
     return found if isinstance(found, str) else ""

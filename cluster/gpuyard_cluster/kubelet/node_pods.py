@@ -4,17 +4,14 @@ Stands for the kubelet's pod manager. What was started is on disk; refusals are 
 one judges the pod anew.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.kubelet import checkpoint
 from gpuyard_cluster.kubelet.admission import Refusal
 from gpuyard_cluster.kubelet.checkpoint import Disk, Started
 from gpuyard_cluster.kubelet.pod_lifecycle import PodRecord, deleting, terminal
-
-
-class NoLogsError(Exception):
-    """There is nothing to print, in the words of `kubectl logs`."""
+from gpuyard_cluster.logs import NoLogsError
 
 
 class NodePods:
@@ -96,20 +93,14 @@ class NodePods:
         alive = {uid for uid, pod in self._pods.items() if not terminal(pod) and uid not in self._refused}
         return alive | ({self._admitting} if self._admitting else set())
 
-    def environment(self, namespace: str, name: str, container: str) -> Mapping[str, str]:
-        """Of a container that was started. NoLogsError."""
+    def find(self, namespace: str, name: str) -> tuple[JSON, Started]:
+        """A pod whose containers were started. NoLogsError."""
         for uid, pod in self._pods.items():
             if (pod["metadata"]["namespace"], pod["metadata"]["name"]) == (namespace, name):
-                return self._environment(uid, name, container)
+                if uid in self._started:
+                    return pod, self._started[uid]
+                raise NoLogsError(f'pod "{name}" is waiting to start')
         raise NoLogsError(f'pods "{name}" not found on node {self._node}')
-
-    def _environment(self, uid: str, name: str, container: str) -> Mapping[str, str]:
-        started = self._started.get(uid)
-        if started is None:
-            raise NoLogsError(f'container "{container}" in pod "{name}" is waiting to start')
-        if container not in started.environments:
-            raise NoLogsError(f"container {container} is not valid for pod {name}")
-        return started.environments[container]
 
     def _is_here(self, pod: JSON) -> bool:
         return (pod.get("spec") or {}).get("nodeName") == self._node

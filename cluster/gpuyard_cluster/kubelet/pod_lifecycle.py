@@ -5,24 +5,31 @@ Stands for the kubelet's pod workers. A pod is
     waiting     until its admission is decided: nothing to write
     refused     Failed, with the reason of the refusal, for good
     running     from its admission on; init containers ended at once
-    ended       when gpuyard.io/run-seconds have passed: Succeeded, or Failed by gpuyard.io/exit-code
-    killed      Failed with code 143, when it is deleted before it ended: containers heed SIGTERM at once
+    waiting for the next run of its containers, which ended (`runs`): still Running, but not ready
+    ended       when they have ended for good: Succeeded, or Failed by their exit code
+    killed      Failed with code 143, when it is deleted before, or its activeDeadlineSeconds are over: containers
+                heed SIGTERM at once
     gone        ended, refused or never admitted, and to be deleted: removed from the API without grace
 
 Law: everything follows from the Pod, from what the node remembers of it, and from its devices.
 """
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Write
+from gpuyard_cluster.kubelet import runs
 from gpuyard_cluster.kubelet.admission import Refusal
 from gpuyard_cluster.kubelet.checkpoint import Started
 from gpuyard_cluster.kubelet.device_manager import Devices
-from gpuyard_cluster.kubelet.pod_status import End, differs, ended_status, refused_status, running_status
+from gpuyard_cluster.kubelet.pod_status import differs, ended_status, refused_status, running_status
+from gpuyard_cluster.kubelet.runs import End, History
 
 _KILLED = 143  # 128 + SIGTERM
+_OVERDUE = {
+    "phase": "Failed",
+    "reason": "DeadlineExceeded",
+    "message": "Pod was active on the node longer than the specified deadline",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +50,10 @@ def deleting(pod: JSON) -> bool:
     return bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def planned_end(pod: JSON, started: Started) -> End | None:
-    """How the pod's annotations say that it ends; None: it runs on. Annotations that make no sense are ignored."""
-    annotations = pod["metadata"].get("annotations") or {}
-    seconds = _number(annotations.get(vocabulary.RUN_SECONDS))
-    if seconds is None:
-        return None
-    code = _number(annotations.get(vocabulary.EXIT_CODE)) or 0
-    return End(started.at + seconds, int(code) if code <= 255 else 0)
-
-
-def ignored_annotations(pod: JSON) -> list[str]:
-    """One line for each annotation that should say how the pod ends, and does not."""
-    annotations = pod["metadata"].get("annotations") or {}
-    return [
-        f"annotation {key}={annotations[key]!r} is ignored: it must be a number, 0 or more"
-        for key in (vocabulary.RUN_SECONDS, vocabulary.EXIT_CODE)
-        if key in annotations and _number(annotations[key]) is None
-    ]
+def changes_at(pod: JSON, started: Started, now: float) -> float | None:
+    """When the pod changes by itself: a run ends or begins, or its time is over. None: not."""
+    moments = [runs.history(pod, started.at, now).changes_at, _deadline(pod, started)]
+    return min((moment for moment in moments if moment is not None and moment > now), default=None)
 
 
 def next_write(pod: JSON, record: PodRecord, devices: Devices, host: str, now: float) -> Write | None:
@@ -79,12 +72,25 @@ def _status(pod: JSON, record: PodRecord, devices: Devices, host: str, now: floa
         return refused_status(record.refusal)
     if record.started is None:
         return None
-    end = planned_end(pod, record.started)
-    if end is not None and end.at <= now:
-        return ended_status(pod, record.started, end, host)
+    deadline, history = _deadline(pod, record.started), runs.history(pod, record.started.at, now)
+    if history.over:
+        return ended_status(pod, record.started, history, host)
+    if deadline is not None and deadline <= now:
+        stopped = ended_status(pod, record.started, _stopped(history, End(deadline, _KILLED)), host)
+        return {**stopped, **_OVERDUE}
     if deleting(pod):
-        return ended_status(pod, record.started, End(now, _KILLED), host)
-    return running_status(pod, record.started, devices, host)
+        return ended_status(pod, record.started, _stopped(history, End(now, _KILLED)), host)
+    return running_status(pod, record.started, history, devices, host)
+
+
+def _deadline(pod: JSON, started: Started) -> float | None:
+    limit = pod["spec"].get("activeDeadlineSeconds")
+    return None if limit is None else started.at + limit
+
+
+def _stopped(history: History, end: End) -> History:
+    """The history of containers that are stopped; those that wait for their next run have ended already."""
+    return replace(history, present=replace(history.present, end=history.present.end or end), resumes_at=None)
 
 
 def _removal(pod: JSON) -> Write:
@@ -99,11 +105,3 @@ def _removal(pod: JSON) -> Write:
 
 def _path(pod: JSON) -> str:
     return f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
-
-
-def _number(text: object) -> float | None:
-    try:
-        number = float(str(text))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and number >= 0 else None

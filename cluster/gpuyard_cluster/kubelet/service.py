@@ -9,12 +9,24 @@ from random import Random
 
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.writes import JSON, Write
-from gpuyard_cluster.kubelet import admission, containers, node_status, pod_lifecycle, pod_resources
+from gpuyard_cluster.kubelet import (
+    admission,
+    containers,
+    pod_lifecycle,
+    pod_resources,
+    runs,
+    telling,
+)
 from gpuyard_cluster.kubelet.agenda import Agenda
 from gpuyard_cluster.kubelet.allocation import DeviceAllocator, PluginClient
 from gpuyard_cluster.kubelet.checkpoint import Disk, Started
+from gpuyard_cluster.kubelet.containers import Screen
+from gpuyard_cluster.kubelet.heartbeats import Heart
 from gpuyard_cluster.kubelet.node_pods import NodePods
 from gpuyard_cluster.kubelet.node_status import Machine
+from gpuyard_cluster.kubelet.own_node import OwnNode
+from gpuyard_cluster.logs import LogLine, NoLogsError
+from gpuyard_cluster.recording import Recorder, Source
 from gpuyard_device_plugin.kubelet_api.deviceplugin_v1beta1_pb2 import Device
 from gpuyard_device_plugin.kubelet_api.podresources_v1_pb2 import ListPodResourcesResponse
 from gpuyard_kube.api import Api
@@ -22,13 +34,14 @@ from gpuyard_kube.runtime import Runtime
 
 RETRY_SECONDS = 1.0
 """After a write that the API server failed to do."""
-PLUGIN_GRACE_SECONDS = 300.0
-"""How long the devices of a plugin that is gone still count in the node's capacity (endpointStopGracePeriod)."""
 _NODE = ""  # stands beside pod UIDs for the node itself
 
 
 class Kubelet:
-    """A `gpuyard_kube.api.Observer` of "pods" and "nodes"; those of other nodes do not matter to it."""
+    """A `gpuyard_kube.api.Observer` of "pods" and "nodes"; those of other nodes do not matter to it.
+
+    `heartbeats`: it renews a Lease, so that its absence is noticed; without, a cluster at rest has no event to come.
+    """
 
     def __init__(
         self,
@@ -38,15 +51,18 @@ class Kubelet:
         disk: Disk,
         *,
         seed: int,
+        screen: Screen = containers.blank,
+        heartbeats: bool = False,
         narrate: Narrator = silent,
     ) -> None:
         self._machine, self._api, self._runtime, self._narrate = machine, api, runtime, narrate
         self._allocator = DeviceAllocator(disk, Random(f"{seed} {machine.name}"), self._tell)
         self._pods = NodePods(machine.name, disk, self._tell)
-        self._node: JSON | None = None
-        self._registered = self._stopped = False
-        self._plugin_gone_at: dict[str, float] = {}
+        self._node = OwnNode(machine, self._allocator)
+        self._stopped = False
         self._agenda = Agenda()
+        self._screen, self._heart = screen, Heart(api, runtime) if heartbeats else None
+        self._recorder, self._source = Recorder(api, runtime), Source("kubelet", machine.name)
         self._arrived, self._changed = runtime.signal(), runtime.signal()
 
     def start(self) -> None:
@@ -54,10 +70,16 @@ class Kubelet:
         self._look_at(_NODE)
         self._runtime.spawn(self._admit_pods(), f"kubelet {self._machine.name} admission")
         self._runtime.spawn(self._write(), f"kubelet {self._machine.name} status")
+        if self._heart is not None:
+            self._runtime.spawn(
+                self._heart.beat(self._machine.name), f"kubelet {self._machine.name} heartbeats"
+            )
 
     def stop(self) -> None:
         """As if the process had died: nothing is decided or written any more."""
         self._stopped = True
+        if self._heart is not None:
+            self._heart.stop()
         self._allocator.stop()
         self._arrived.fire()
         self._changed.fire()
@@ -82,14 +104,14 @@ class Kubelet:
     async def plugin_registered(self, resource: str, client: PluginClient) -> None:
         """A device plugin registered; its list is to follow. PluginError when it does not answer."""
         await self._allocator.register(resource, client)
-        self._plugin_gone_at.pop(resource, None)
+        self._node.plugin_came(resource)
         self._tell(f"device plugin registered for {resource}")
         self._look_at(_NODE)
 
     def devices(self, resource: str, devices: Iterable[Device]) -> None:
         """A plugin's complete list of devices."""
         self._allocator.listed(resource, devices)
-        self._plugin_gone_at.pop(resource, None)
+        self._node.plugin_came(resource)
         state = self._allocator.state
         self._tell(f"{len(state.healthy(resource))} of {state.capacity(resource)} {resource} are healthy")
         self._look_at(_NODE, *{held.pod for held in state.holdings if held.resource == resource})
@@ -97,7 +119,7 @@ class Kubelet:
     def plugin_gone(self, resource: str) -> None:
         """A plugin's stream ended: none of its devices can be given out."""
         self._allocator.plugin_gone(resource)
-        self._plugin_gone_at[resource] = self._runtime.now()
+        self._node.plugin_went(resource, self._runtime.now())
         self._tell(f"device plugin for {resource} is gone")
         self._look_at(_NODE)
 
@@ -105,13 +127,19 @@ class Kubelet:
         """PodResourcesLister.List."""
         return pod_resources.listing(self._pods.active(), self._allocator.state)
 
-    def logs(self, namespace: str, pod: str, container: str) -> str:
-        """What the container printed: its environment, sorted, as KEY=value lines. NoLogsError names why not."""
-        return containers.printed(self._pods.environment(namespace, pod, container))
+    def logs(self, namespace: str, pod: str, container: str, *, previous: bool = False) -> list[LogLine]:
+        """What the container printed in its present or last run, or in the one before. NoLogsError names why not."""
+        found, started = self._pods.find(namespace, pod)
+        history = runs.history(found, started.at, self._runtime.now())
+        run = history.last_ended if previous else history.present
+        if run is None:
+            raise NoLogsError(f'previous terminated container "{container}" in pod "{pod}" not found')
+        return containers.printed(found, started, container, self._screen, run)
 
     def _set_node(self, node: JSON | None) -> None:
-        self._node = node
-        self._registered = self._registered or node is not None
+        self._node.see(node)
+        if self._heart is not None:
+            self._heart.node = node
         self._arrived.fire()
         self._look_at(_NODE)
 
@@ -124,11 +152,12 @@ class Kubelet:
 
     async def _admit_pods(self) -> None:
         while not self._stopped:
-            pod = self._pods.next_to_admit() if self._node else None
-            if pod is None or self._node is None:
+            node = self._node.obj
+            pod = self._pods.next_to_admit() if node is not None else None
+            if pod is None or node is None:
                 await self._arrived.wait(None)
             else:
-                await self._admit(pod, self._node)
+                await self._admit(pod, node)
 
     async def _admit(self, pod: JSON, node: JSON) -> None:
         refusal = await admission.judge(pod, node, self._pods.admitted(), self._allocator)
@@ -142,7 +171,7 @@ class Kubelet:
         else:
             self._pods.refuse(uid, refusal)
             told = refusal.message
-        for line in [told, *pod_lifecycle.ignored_annotations(pod)]:
+        for line in [told, *runs.ignored_annotations(pod)]:
             self._tell(f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {line}")
         self._look_at(uid)
         self._settle()
@@ -156,11 +185,19 @@ class Kubelet:
                 await self._send(key, write)
 
     async def _send(self, key: str, write: Write) -> None:
+        pod = self._pods.get(key)
         reply = await self._api.send(write)
-        if reply.status >= 500:
+        if reply.ok:
+            self._record(pod, write)
+        elif reply.status >= 500:
             self._agenda.add_later(self._runtime.now() + RETRY_SECONDS, key)
-        elif not reply.ok and reply.status not in (404, 409):
+        elif reply.status not in (404, 409):
             self._tell(f"{write.method} {write.path}: {reply.reason}")
+
+    def _record(self, pod: JSON | None, write: Write) -> None:
+        if pod is not None and write.method == "PATCH" and isinstance(write.body, dict):
+            for told in telling.of_write(pod, write.body["status"]):
+                self._recorder.record(self._source, told)
 
     def _next_write(self, key: str) -> Write | None:
         return self._next_node_write() if key == _NODE else self._next_pod_write(key)
@@ -170,25 +207,16 @@ class Kubelet:
         if pod is None or self._pods.admitting(uid):
             return None
         record = self._pods.record(uid)
-        end = pod_lifecycle.planned_end(pod, record.started) if record.started else None
-        if end is not None and end.at > now:
-            self._agenda.add_later(end.at, uid)
+        moment = pod_lifecycle.changes_at(pod, record.started, now) if record.started else None
+        if moment is not None:
+            self._agenda.add_later(moment, uid)
         return pod_lifecycle.next_write(pod, record, self._allocator.state, self._machine.address, now)
 
     def _next_node_write(self) -> Write | None:
-        now = self._runtime.now()
-        for resource, gone_at in list(self._plugin_gone_at.items()):
-            if gone_at + PLUGIN_GRACE_SECONDS <= now:
-                del self._plugin_gone_at[resource]
-                self._allocator.forget(resource)
-            else:
-                self._agenda.add_later(gone_at + PLUGIN_GRACE_SECONDS, _NODE)
-        if self._node is not None:
-            return node_status.update(self._machine, self._allocator.state, self._node, now)
-        # A node that was deleted comes back with its kubelet's next start, as with the real one.
-        return (
-            None if self._registered else node_status.registration(self._machine, self._allocator.state, now)
-        )
+        write = self._node.next_write(self._runtime.now())
+        if (moment := self._node.changes_at()) is not None:
+            self._agenda.add_later(moment, _NODE)
+        return write
 
     def _look_at(self, *keys: str) -> None:
         for key in keys:

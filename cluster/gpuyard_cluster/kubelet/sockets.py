@@ -65,8 +65,12 @@ class KubeletSockets:
         registration.add_insecure_port(f"unix://{self.registration_socket}")
         resources.add_insecure_port(f"unix://{self.pod_resources_socket}")
         self._servers = [registration, resources]
-        for server in self._servers:
-            await server.start()
+        # gRPC can stop a server before its start or after it, not in the middle: who is cancelled waits for its end.
+        starting = asyncio.gather(*(server.start() for server in self._servers))
+        try:
+            await asyncio.shield(starting)
+        finally:
+            await asyncio.gather(starting, return_exceptions=True)
 
     async def stop(self) -> None:
         """End every stream, then serve no more; the kubelet is told of no plugin that is gone."""

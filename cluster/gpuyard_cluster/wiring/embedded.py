@@ -18,8 +18,8 @@ from gpuyard_cluster.apiserver import http
 from gpuyard_cluster.apiserver.direct import DirectApi, Feed
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.apiserver.webhook_calls import call_webhook
-from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.listening import listen
+from gpuyard_cluster.logs import LogLine, NoLogsError
 from gpuyard_cluster.scheduler.extenders import ExtenderConfig
 from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
 from gpuyard_cluster.wiring import identities, manifests, parts
@@ -148,13 +148,8 @@ class EmbeddedYard:
         self._ends.callback(feed.stop)
         return feed
 
-    def _logs(self, pod: JSON, container: str) -> bytes | None:
-        node = self.nodes.get(pod["spec"].get("nodeName", ""))
+    def _logs(self, pod: JSON, container: str, previous: bool) -> Sequence[LogLine]:
+        node, metadata = self.nodes.get(pod["spec"].get("nodeName", "")), pod["metadata"]
         if node is None:
-            return None
-        try:
-            return node.kubelet.logs(
-                pod["metadata"]["namespace"], pod["metadata"]["name"], container
-            ).encode()
-        except NoLogsError:
-            return None
+            raise NoLogsError
+        return node.kubelet.logs(metadata["namespace"], metadata["name"], container, previous=previous)

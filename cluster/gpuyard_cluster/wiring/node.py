@@ -55,7 +55,7 @@ class EmbeddedNode:
     def _made_kubelet(self) -> Kubelet:
         api = DirectApi(self._server, "kubelet", identities.kubelet(self._node.name))
         disk = FolderDisk(self._folder / "disk")
-        return parts.kubelet(self._node, api, self._runtime, disk, self._options)
+        return parts.kubelet(self._node, api, self._runtime, disk, self._options, heartbeats=True)
 
     async def _start(self) -> None:
         # What ends last comes first: the plugin's sockets go while the kubelet still listens.

@@ -23,6 +23,7 @@ from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.scheduler.extenders import Extender as ConfiguredExtender
 from gpuyard_cluster.scheduler.extenders import ExtenderClient, ExtenderConfig
 from gpuyard_cluster.scheduler.service import Scheduler
+from gpuyard_cluster.wiring import gpu_screen
 from gpuyard_device_plugin import config
 from gpuyard_device_plugin.service import DevicePlugin, PluginSpec, Ports
 from gpuyard_extender.service import Extender
@@ -68,10 +69,21 @@ def scheduler(api: Api, runtime: Runtime, client: ExtenderClient, options: Optio
     return Scheduler(api, runtime, extenders, seed=options.seed, narrate=options.narrate)
 
 
-def kubelet(node: YardNode, api: Api, runtime: Runtime, disk: Disk, options: Options) -> Kubelet:
+def kubelet(
+    node: YardNode, api: Api, runtime: Runtime, disk: Disk, options: Options, *, heartbeats: bool = False
+) -> Kubelet:
     labels = {**node.labels, vocabulary.YARD_NODE: node.name, vocabulary.FAKE_GPUS: "true"}
     machine = Machine(node.name, labels, node.capacity)
-    return Kubelet(machine, api, runtime, disk, seed=options.seed, narrate=options.narrate)
+    return Kubelet(
+        machine,
+        api,
+        runtime,
+        disk,
+        seed=options.seed,
+        screen=gpu_screen.of(node),
+        heartbeats=heartbeats,
+        narrate=options.narrate,
+    )
 
 
 def device_plugin(node: YardNode, ports: Ports, options: Options) -> DevicePlugin:

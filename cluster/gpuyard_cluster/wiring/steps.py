@@ -13,8 +13,8 @@ from gpuyard_cluster.apiserver.direct import DirectApi, feed
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.kubelet.disks import MemoryDisk
-from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.kubelet.service import Kubelet
+from gpuyard_cluster.logs import LogLine, NoLogsError
 from gpuyard_cluster.scopes import Scope
 from gpuyard_cluster.wiring import identities, manifests, parts
 from gpuyard_cluster.wiring.direct import DirectExtender, DirectPodResources, connect
@@ -181,12 +181,10 @@ class StepsYard:
 
         return deliver
 
-    def _logs(self, pod: JSON, container: str) -> bytes | None:
+    def _logs(self, pod: JSON, container: str, previous: bool) -> Sequence[LogLine]:
         part = self.parts.get(f"kubelet {pod['spec'].get('nodeName')}")
         if part is None:
-            return None
-        try:
-            metadata = pod["metadata"]
-            return str(part.service.logs(metadata["namespace"], metadata["name"], container)).encode()
-        except NoLogsError:
-            return None
+            raise NoLogsError
+        kubelet, metadata = part.service, pod["metadata"]
+        assert isinstance(kubelet, Kubelet)
+        return kubelet.logs(metadata["namespace"], metadata["name"], container, previous=previous)

@@ -7,8 +7,7 @@ from gpuyard.writes import JSON
 from gpuyard_cluster.kubelet.admission import Refusal
 from gpuyard_cluster.kubelet.checkpoint import Started
 from gpuyard_cluster.kubelet.device_manager import Devices, Holding
-from gpuyard_cluster.kubelet.pod_lifecycle import PodRecord, ignored_annotations, next_write, planned_end
-from gpuyard_cluster.kubelet.pod_status import End
+from gpuyard_cluster.kubelet.pod_lifecycle import PodRecord, changes_at, next_write
 from tests.cluster.small_api import pod
 
 CHIP = "example.com/chip"
@@ -133,22 +132,32 @@ def test_an_ended_pod_is_never_touched_again() -> None:
         assert next_write(made("Succeeded"), record, DEVICES, "10.0.0.1", START) is None
 
 
-@pytest.mark.parametrize(
-    ("annotations", "end"),
-    [
-        ({}, None),
-        ({vocabulary.EXIT_CODE: "1"}, None),
-        ({vocabulary.RUN_SECONDS: "0"}, End(START, 0)),
-        ({vocabulary.RUN_SECONDS: "5", vocabulary.EXIT_CODE: "2"}, End(START + 5, 2)),
-        ({vocabulary.RUN_SECONDS: "5", vocabulary.EXIT_CODE: "no"}, End(START + 5, 0)),
-        ({vocabulary.RUN_SECONDS: "5", vocabulary.EXIT_CODE: "256"}, End(START + 5, 0)),
-        ({vocabulary.RUN_SECONDS: "later"}, None),
-    ],
-)
-def test_annotations_say_how_a_pod_ends(annotations: dict[str, str], end: End | None) -> None:
-    assert planned_end(made(annotations=annotations), STARTED) == end
+def test_a_pod_whose_containers_wait_for_their_next_run_is_running_but_not_ready() -> None:
+    found = made("Running", annotations={vocabulary.RUN_SECONDS: "10"}, restartPolicy="Always")
+    written = status(found, RUNNING, START + 25)
+    (container,) = written["containerStatuses"]
+    assert (written["phase"], container["ready"], container["restartCount"]) == ("Running", False, 1)
+    assert container["state"]["waiting"] == {
+        "reason": "CrashLoopBackOff",
+        "message": "back-off 10s restarting failed container=main pod=p_default(uid)",
+    }
+    assert container["lastState"]["terminated"]["finishedAt"] == "2023-11-14T22:13:40Z"
+    ready = next(each for each in written["conditions"] if each["type"] == "Ready")
+    assert (ready["status"], ready["reason"]) == ("False", "ContainersNotReady")
+    assert changes_at(found, STARTED, START + 25) == START + 30
 
 
-def test_an_annotation_that_is_ignored_is_named() -> None:
-    (line,) = ignored_annotations(made(annotations={vocabulary.RUN_SECONDS: "x", vocabulary.EXIT_CODE: "1"}))
-    assert line == "annotation gpuyard.io/run-seconds='x' is ignored: it must be a number, 0 or more"
+def test_a_restarted_container_runs_with_its_last_end_beside_it() -> None:
+    found = made("Running", annotations={vocabulary.RUN_SECONDS: "10"}, restartPolicy="Always")
+    (container,) = status(found, RUNNING, START + 12)["containerStatuses"]
+    assert (container["ready"], container["restartCount"]) == (True, 1)
+    assert container["state"]["running"]["startedAt"] == "2023-11-14T22:13:30Z"
+    assert container["lastState"]["terminated"]["exitCode"] == 0
+
+
+def test_a_pod_that_may_run_for_so_long_only_fails_then() -> None:
+    found = made("Running", activeDeadlineSeconds=30)
+    assert changes_at(found, STARTED, START) == START + 30
+    written = status(found, RUNNING, START + 30)
+    assert (written["phase"], written["reason"]) == ("Failed", "DeadlineExceeded")
+    assert written["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 143

@@ -9,9 +9,9 @@ from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.kubelet.allocation import PluginError
 from gpuyard_cluster.kubelet.disks import MemoryDisk
-from gpuyard_cluster.kubelet.node_pods import NoLogsError
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.service import Kubelet
+from gpuyard_cluster.logs import NoLogsError
 from tests.cluster.kubelet.counting_plugin import CountingPlugin, listed
 from tests.cluster.small_api import SmallApi, pod, settle
 
@@ -86,6 +86,19 @@ def world() -> World:
     return World()
 
 
+def log(world: World, name: str, *, previous: bool = False) -> list[str]:
+    return [line.text for line in world.kubelet.logs("default", name, "main", previous=previous)]
+
+
+def told(world: World) -> list[str]:
+    """The events about pods: `reason: text`."""
+    return [
+        f"{event['reason']}: {event['message']}"
+        for event in world.api.events
+        if "Pod" in event["involvedObject"]["kind"]
+    ]
+
+
 def conditions(found: JSON) -> dict[str, str]:
     return {each["type"]: each["status"] for each in found["status"]["conditions"]}
 
@@ -123,9 +136,7 @@ def test_a_pod_runs_with_distinct_devices_that_its_status_and_its_log_show(world
     assert sorted(world.ids("one") + world.ids("two")) == ["d0", "d1", "d2", "d3"]
     status = world.api.pod("one")["status"]["containerStatuses"][0]
     assert status["allocatedResources"] == {GPU: "2"}
-    assert (
-        f"VISIBLE={','.join(world.ids('one'))}" in world.kubelet.logs("default", "one", "main").splitlines()
-    )
+    assert f"VISIBLE={','.join(world.ids('one'))}" in log(world, "one")
     assert set(conditions(world.api.pod("one")).values()) == {"True"}
 
 
@@ -137,7 +148,7 @@ def test_the_log_is_the_sorted_environment_where_the_spec_wins(world: World) -> 
     ]
     limits = {"limits": {GPU: "1"}}
     world.run("one", containers=[{"name": "main", "resources": limits, "env": env}])
-    assert world.kubelet.logs("default", "one", "main") == "A=node-1\nB=2\nHOSTNAME=one\nVISIBLE=mine\n"
+    assert log(world, "one") == ["A=node-1", "B=2", "HOSTNAME=one", "VISIBLE=mine"]
     for name, container, said in (("one", "x", "not valid"), ("two", "main", "not found")):
         with pytest.raises(NoLogsError, match=said):
             world.kubelet.logs("default", name, container)
@@ -242,9 +253,9 @@ def test_a_deleted_pod_ends_is_removed_and_frees_its_devices(world: World) -> No
     world.run("one", 4)
     world.delete("one")
     assert ("pods", "default", "one") not in world.api.objects
-    removal = world.api.writes[-1]
+    killing, removal = [write for write in world.api.writes if "/events" not in write.path][-2:]
     assert (removal.method, removal.body["gracePeriodSeconds"]) == ("DELETE", 0)  # type: ignore[index, call-overload]
-    killed = world.api.writes[-2].body["status"]  # type: ignore[index, call-overload]
+    killed = killing.body["status"]  # type: ignore[index, call-overload]
     assert killed["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 143
     world.run("two", 4)
     assert world.api.pod("two")["status"]["phase"] == "Running"
@@ -276,7 +287,7 @@ def test_a_fake_container_ends_when_its_annotation_says(
     assert world.api.pod("two")["status"]["phase"] == "Running", (
         "its devices are free while the object exists"
     )
-    assert "VISIBLE=d0,d1,d2,d3" in world.kubelet.logs("default", "one", "main")
+    assert "VISIBLE=d0,d1,d2,d3" in log(world, "one")
 
 
 @pytest.mark.parametrize("text", ["soon", "-1", "nan", "inf", ""])
@@ -435,3 +446,49 @@ def test_two_runs_are_equal() -> None:
         return world.api.list("pods")
 
     assert run() == run()
+
+
+def test_people_are_told_of_a_pods_start_and_end() -> None:
+    world = World()
+    world.run("one", 1)
+    world.delete("one")
+    assert told(world) == [
+        'Pulled: Container image "busybox:1.36" already present on machine and can be accessed by the pod',
+        "Created: Container created",
+        "Started: Container started",
+        "Killing: Stopping container main",
+    ]
+
+
+def test_people_are_told_why_a_pod_was_refused() -> None:
+    world = World()
+    world.run("one", 5)
+    (line,) = told(world)
+    assert line.startswith("UnexpectedAdmissionError: Pod was rejected: Allocate failed")
+
+
+def test_a_container_that_ends_is_started_again_and_its_last_output_is_kept() -> None:
+    world = World()
+    world.run("one", 1, annotations={vocabulary.RUN_SECONDS: "60"}, restartPolicy="Always")
+    ids = world.ids("one")
+    with pytest.raises(NoLogsError, match='previous terminated container "main" in pod "one" not found'):
+        log(world, "one", previous=True)
+    world.later(60)
+    (container,) = world.api.pod("one")["status"]["containerStatuses"]
+    assert (container["restartCount"], container["ready"], world.ids("one")) == (1, True, ids)
+    assert log(world, "one", previous=True) == log(world, "one")
+    world.later(60)
+    (container,) = world.api.pod("one")["status"]["containerStatuses"]
+    assert container["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+    assert any(
+        line.startswith("BackOff: Back-off restarting failed container main in pod one_default")
+        for line in told(world)
+    )
+    assert world.api.pod("one")["status"]["phase"] == "Running"
+
+
+def test_a_pod_with_devices_keeps_them_while_its_containers_wait() -> None:
+    world = World()
+    world.run("one", 4, annotations={vocabulary.RUN_SECONDS: "1"}, restartPolicy="Always")
+    world.later(5)
+    assert world.run("two", 1)["status"]["reason"] == "UnexpectedAdmissionError"

@@ -178,7 +178,7 @@ def test_a_plugin_registers_lists_and_allocates() -> None:
         assert held == [{"name": GPU, "resources": [{"resourceID": "d1", "health": "Healthy"}]}], (
             "as preferred"
         )
-        assert "IDS=d1\n" in station.kubelet.logs("default", "one", "main")
+        assert "IDS=d1" in [line.text for line in station.kubelet.logs("default", "one", "main")]
         await plugin.stop()
 
     played(story)

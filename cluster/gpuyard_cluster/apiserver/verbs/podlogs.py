@@ -3,42 +3,53 @@
 Stands for `pods/log` of kube-apiserver, which asks the kubelet; here the server asks its `LogSource`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver.errors import bad_request, not_served
+from gpuyard_cluster.apiserver.errors import bad_request
 from gpuyard_cluster.apiserver.requests import Request
+from gpuyard_cluster.apiserver.tables.ages import seconds
+from gpuyard_cluster.logs import LogLine, NoLogsError
 
-LogSource = Callable[[JSON, str], bytes | None]
-"""(pod, container name) -> everything the container has printed; None before it has started."""
+LogSource = Callable[[JSON, str, bool], Sequence[LogLine]]
+"""(pod, container name, whether of the run before) -> all that it printed. NoLogsError before it has started."""
 
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def no_logs(_pod: JSON, _container: str) -> bytes | None:
+def no_logs(_pod: JSON, _container: str, _previous: bool) -> Sequence[LogLine]:
     """The source of a server without kubelets: no container ever starts."""
-    return None
+    raise NoLogsError
 
 
-def read_log(request: Request, pod: JSON, source: LogSource) -> bytes:
+def read_log(request: Request, pod: JSON, source: LogSource, now: float) -> bytes:
     """What the chosen container printed; 400 when there is no such container or it has not started."""
-    for option in ("follow", "previous", "timestamps"):
-        if request.flag(option):
-            raise not_served(f"the option {option} of pods/log")
-    for option in ("sinceSeconds", "sinceTime"):
-        if request.query.get(option):
-            raise not_served(f"the option {option} of pods/log")
-    container = _container(pod, request.query.get("container", ""))
-    printed = source(pod, container)
-    if printed is None:
-        name = pod["metadata"]["name"]
-        why = "ContainerCreating" if pod["spec"].get("nodeName") else "the pod has no node yet"
-        raise bad_request(f'container "{container}" in pod "{name}" is waiting to start: {why}')
-    return _cut(request, printed)
+    container, previous = container_of(request, pod), bool(request.flag("previous"))
+    try:
+        lines = source(pod, container, previous)
+    except NoLogsError as error:
+        raise _refusal(pod, container, str(error) if previous else "") from error
+    since = _since(request, now)
+    kept = [line for line in lines if line.at >= since]
+    tail, limit = request.number("tailLines"), request.number("limitBytes")
+    if tail is not None:
+        kept = kept[len(kept) - min(tail, len(kept)) :]
+    printed = rendered(request, kept)
+    return printed if limit is None else printed[:limit]
 
 
-def _container(pod: JSON, asked: str) -> str:
-    name, spec = pod["metadata"]["name"], pod["spec"]
+def rendered(request: Request, lines: Sequence[LogLine]) -> bytes:
+    """Lines as the request wants them."""
+    stamped = request.flag("timestamps")
+    return "".join(
+        f"{_stamp(line.at)} {line.text}\n" if stamped else f"{line.text}\n" for line in lines
+    ).encode()
+
+
+def container_of(request: Request, pod: JSON) -> str:
+    """The container that the request names, or the only one."""
+    name, spec, asked = pod["metadata"]["name"], pod["spec"], request.query.get("container", "")
     known = [container["name"] for key in _CONTAINERS for container in spec.get(key) or []]
     if asked:
         if asked not in known:
@@ -50,9 +61,28 @@ def _container(pod: JSON, asked: str) -> str:
     return str(known[0])
 
 
-def _cut(request: Request, printed: bytes) -> bytes:
-    tail, limit = request.number("tailLines"), request.number("limitBytes")
-    if tail is not None:
-        lines = printed.splitlines(keepends=True)
-        printed = b"".join(lines[len(lines) - min(tail, len(lines)) :])
-    return printed if limit is None else printed[:limit]
+def _refusal(pod: JSON, container: str, why: str) -> Exception:
+    if why:
+        return bad_request(why)
+    name = pod["metadata"]["name"]
+    why = "ContainerCreating" if pod["spec"].get("nodeName") else "the pod has no node yet"
+    return bad_request(f'container "{container}" in pod "{name}" is waiting to start: {why}')
+
+
+def _since(request: Request, now: float) -> float:
+    """The time before which lines are left out."""
+    span, moment = request.number("sinceSeconds"), request.query.get("sinceTime")
+    if span is not None and moment:
+        raise bad_request("at most one of `sinceTime` or `sinceSeconds` may be specified")
+    if span is not None:
+        return now - span
+    found = seconds(moment) if moment else 0.0
+    if found is None:
+        raise bad_request(
+            f'invalid value "{moment}" for the query parameter sinceTime: not a time of RFC 3339'
+        )
+    return found
+
+
+def _stamp(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"

@@ -14,7 +14,16 @@ from gpuyard_cluster.apiserver.kinds import kinds
 from gpuyard_cluster.apiserver.requests import Request, Response
 from gpuyard_cluster.apiserver.routing import Target
 from gpuyard_cluster.apiserver.rules import metadata
-from gpuyard_cluster.apiserver.verbs import binding, eviction, handlers, patching, podlogs, scaling, updates
+from gpuyard_cluster.apiserver.verbs import (
+    binding,
+    eviction,
+    following,
+    handlers,
+    patching,
+    podlogs,
+    scaling,
+    updates,
+)
 from gpuyard_cluster.apiserver.verbs.handlers import Handler, method_not_allowed
 from gpuyard_cluster.apiserver.verbs.podlogs import LogSource
 from gpuyard_cluster.apiserver.wire import bodies
@@ -47,8 +56,11 @@ class Subresources:
     def _log(self, backend: Backend, request: Request, target: Target) -> Response:
         if request.method != "GET":
             raise method_not_allowed()
-        printed = podlogs.read_log(request, backend.read(target).obj, self.logs)
-        return Response(200, (("content-type", "text/plain"),), printed)
+        head = (("content-type", "text/plain"),)
+        if request.flag("follow"):
+            return Response(200, head, watch=following.follow(backend, request, target, self.logs))
+        printed = podlogs.read_log(request, backend.read(target).obj, self.logs, backend.now())
+        return Response(200, head, printed)
 
 
 def bind(backend: Backend, request: Request, target: Target) -> Response:

@@ -1,11 +1,17 @@
 import pytest
 
+from gpuyard.writes import JSON
+from gpuyard_cluster.logs import LogLine
 from tests.cluster.apiserver.calling import DEPLOYMENTS, PODS, Caller, deployment, pod
+
+
+def printed(pod: JSON, container: str, _previous: bool) -> list[LogLine]:
+    return [LogLine(0.0, f"{pod['metadata']['name']}/{container}")]
 
 
 @pytest.fixture
 def api() -> Caller:
-    caller = Caller(logs=lambda found, container: f"{found['metadata']['name']}/{container}\n".encode())
+    caller = Caller(logs=printed)
     caller.make(PODS, pod("a"))
     return caller
 
