@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuyard import vocabulary
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import assembly, cleanup, host
+from gpuyard_device_plugin import assembly, cleanup, starting
 from gpuyard_device_plugin.assembly import SetupError
 from gpuyard_device_plugin.dialing import KubeletPodResources
 from gpuyard_device_plugin.pages import pages
@@ -65,8 +65,7 @@ async def run(given: argparse.Namespace) -> None:
     api = await _api(given)
     runtime = AsyncioRuntime()
     try:
-        node = await _node(api, given.node_name)
-        _refuse_beside_real(node, given.device_plugin_dir)
+        node = await starting.node(api, runtime, given.node_name, given.device_plugin_dir)
         sources = Sources(given.yard, given.yard_node, given.config)
         spec = assembly.plugin_spec(node, sources.yard, sources.yard_node, sources.config)
         pod_resources = KubeletPodResources(given.pod_resources_socket)
@@ -129,19 +128,6 @@ async def _api(given: argparse.Namespace) -> HttpApi:
         return HttpApi(await arguments.server(given.api, given.kubeconfig))
     except NoServerError as error:
         raise SetupError(str(error)) from error
-
-
-async def _node(api: HttpApi, name: str) -> JSON:
-    reply = await api.read(f"/api/v1/nodes/{name}")
-    if not reply.ok:
-        raise SetupError(f"node {name}: {reply.reason}; check --node-name and the API server's address")
-    return reply.body
-
-
-def _refuse_beside_real(node: JSON, plugin_folder: Path) -> None:
-    found = [*host.findings(plugin_folder), *host.node_findings(node)]
-    if found:
-        raise SetupError(f"does not start on node {node['metadata']['name']}: found {'; '.join(found)}")
 
 
 def _narrate(beat: Beat) -> None:

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
+from gpuyard_device_plugin import starting
 from gpuyard_device_plugin.main import main
 from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, merge
 from tests.device_plugin.grpc_kubelet import DEADLINE_SECONDS, GrpcKubelet, short_folder
@@ -114,7 +115,10 @@ def test_it_does_not_start_where_nobody_asked_for_it() -> None:
     asyncio.run(story())
 
 
-def test_an_api_server_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_api_server_that_is_not_there_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "PATIENCE_SECONDS", 0)
     arguments = ["--node-name", NODE, "--yard", str(tmp_path / "y"), "--api", "http://127.0.0.1:9"]
     assert main(arguments) == 2
     error = capsys.readouterr().err.splitlines()[-1]
