@@ -52,7 +52,7 @@ create() {
     { tail -n 30 "$cache/create.log" >&2; die "no cluster"; }
   rm -f "$config"
   if [[ $image == "$OWN_NODE" ]]; then
-    "$here/network.sh"
+    "$here/network.sh" "$name"
     kubectl -n kube-system scale deployment coredns --replicas=0 >/dev/null # there is no image of it, and no need
   fi
   kubectl wait nodes --all --for=condition=Ready --timeout=120s >/dev/null

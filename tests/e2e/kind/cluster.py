@@ -31,9 +31,8 @@ async def empty(kubeconfig: str, namespace: str) -> AsyncIterator[KindCluster]:
     """A namespace of a cluster that offers all its GPUs; it is audited, and deleted afterwards."""
     async with kind_backend.connected(kubeconfig) as api:
         cluster = KindCluster(api, namespace, KindHands(api, kubeconfig))
-        await until(
-            lambda: _rests(api, namespace), f"there is no namespace {namespace} and {GPUS} GPUs are offered"
-        )
+        await until(lambda: rests(api), f"every device plugin runs, and {GPUS} GPUs are free")
+        await until(lambda: _is_free(api, namespace), f"there is no namespace {namespace}")
         await cluster.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
         try:
             yield cluster
@@ -61,10 +60,15 @@ async def plugins_ready(api: HttpApi) -> bool:
     return status.get("observedGeneration") == found["metadata"]["generation"] and counts == [WORKERS] * 3
 
 
-async def _rests(api: HttpApi, namespace: str) -> bool:
-    if (await api.read(f"/api/v1/namespaces/{namespace}")).status != 404 or not await plugins_ready(api):
+async def rests(api: HttpApi) -> bool:
+    """Whether all GPUs are offered, and nobody holds any."""
+    if not await plugins_ready(api):
         return False
     pods = (await api.read("/api/v1/pods")).body["items"]
     nodes = (await api.read("/api/v1/nodes")).body["items"]
     counts = [offered(n).get(vocabulary.GPU, 0) for n in nodes if not n["spec"].get("unschedulable")]
     return sum(counts) == GPUS and not any(plan(pod) for pod in pods)
+
+
+async def _is_free(api: HttpApi, namespace: str) -> bool:
+    return (await api.read(f"/api/v1/namespaces/{namespace}")).status == 404

@@ -72,10 +72,20 @@ class KindHands:
         for pod in await self.parts(part):
             await self.api.send(Write("DELETE", f"{PARTS}/{pod['metadata']['name']}", query=query))
 
+    async def kill_api_server(self) -> None:
+        """The kubelet starts it anew: it is a static pod."""
+        [node] = await self.control_plane()
+        await inside(node, "pkill", "-KILL", "-x", "kube-apiserver")
+
+    async def control_plane(self) -> list[str]:
+        found = await self.api.read("/api/v1/nodes", labelSelector="node-role.kubernetes.io/control-plane")
+        return [node["metadata"]["name"] for node in found.body["items"]]
+
     async def plugin(self, node: str) -> str:
         """The name of a node's device plugin."""
-        [pod] = await self.parts(vocabulary.DEVICE_PLUGIN, fieldSelector=f"spec.nodeName={node}")
-        return str(pod["metadata"]["name"])
+        found = await self.parts(vocabulary.DEVICE_PLUGIN, fieldSelector=f"spec.nodeName={node}")
+        [name] = [pod["metadata"]["name"] for pod in found if "deletionTimestamp" not in pod["metadata"]]
+        return str(name)
 
     async def registrations(self, plugin: str) -> int:
         """How often a device plugin says that it has registered."""
@@ -83,8 +93,9 @@ class KindHands:
         return str(said.body.get("message", "")).count("registered with")
 
     async def renew_network(self) -> None:
-        """Where the routes between nodes are made by hand they do not outlive a restart."""
-        await run(str(NETWORK), KUBECONFIG=self.kubeconfig)
+        """Where we made the network ourselves, it knows nothing of a node that starts anew."""
+        [node] = await self.control_plane()
+        await run(str(NETWORK), node.removesuffix("-control-plane"), KUBECONFIG=self.kubeconfig)
 
 
 async def inside(node: str, *command: str) -> str:

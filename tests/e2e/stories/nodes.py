@@ -14,7 +14,7 @@ async def pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_ser
     await cluster.hands.restart_kubelet(node)
     await asyncio.gather(*(cluster.submit(name, node=node) for name in second))
     after = await cluster.running([*first, *second])
-    assert [_life(after[name]) for name in first] == [_life(before[name]) for name in first]
+    assert [life(after[name]) for name in first] == [life(before[name]) for name in first]
     await cluster.sound()
 
 
@@ -33,7 +33,7 @@ async def what_a_drained_node_held_goes_elsewhere_and_comes_back(cluster: Cluste
     await asyncio.gather(*(cluster.submit(f"{name}-again", 4, group="ring") for name in leaving))
     again = [f"{name}-again" for name in leaving]
     after = await cluster.running([*staying, *again])
-    assert [_life(after[name]) for name in staying] == [_life(before[name]) for name in staying]
+    assert [life(after[name]) for name in staying] == [life(before[name]) for name in staying]
     assert all(node_of(after[name]) != node for name in again)
     await cluster.sound()
     await cluster.uncordon(node)
@@ -43,7 +43,7 @@ async def what_a_drained_node_held_goes_elsewhere_and_comes_back(cluster: Cluste
     await cluster.sound()
 
 
-def _life(pod: JSON) -> tuple[object, ...]:
+def life(pod: JSON) -> tuple[object, ...]:
     """What stays as it is while a pod goes on undisturbed."""
     containers = pod["status"]["containerStatuses"]
     return (
