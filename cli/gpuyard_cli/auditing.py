@@ -3,7 +3,7 @@
 Law: what could not be asked is said by name, with what mends it; what the others said is compared all the same.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -16,8 +16,11 @@ SETTLE_SECONDS: Final = 10.0
 """So long accounts may differ: an eviction and a plugin's start take a few seconds, all else milliseconds."""
 
 
-class SilentError(Exception):
-    """A part does not say what it holds. The text is why, and what mends it."""
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """The answer of a part that does not say what it holds: why, and what mends it."""
+
+    why: str
 
 
 class Accountants(Protocol):
@@ -26,11 +29,11 @@ class Accountants(Protocol):
     async def objects(self) -> Objects:
         """What the API server holds."""
 
-    async def ledger(self) -> LedgerAccount:
-        """The extender's account. SilentError when none answers."""
+    async def ledger(self) -> LedgerAccount | Silent:
+        """The extender's account."""
 
-    async def node(self, name: str) -> NodeAccounts:
-        """The accounts of a node's device plugin and kubelet. SilentError when the plugin does not answer."""
+    async def nodes(self, names: Sequence[str]) -> Mapping[str, NodeAccounts | Silent]:
+        """The accounts of these nodes' device plugins and kubelets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +55,21 @@ class Audited:
 async def look(asked: Accountants) -> Audited:
     """One look. The objects come first: who is bound meanwhile is found by the next look."""
     objects = await asked.objects()
-    silent: list[str] = []
-    ledger: LedgerAccount | None = None
-    try:
-        ledger = await asked.ledger()
-    except SilentError as error:
-        silent.append(f"extender: {error}")
-    plugins: dict[str, NodeAccounts] = {}
-    for name in [node["metadata"]["name"] for node in objects.nodes if plays_gpus(node)]:
-        try:
-            plugins[name] = await asked.node(name)
-        except SilentError as error:
-            silent.append(f"device plugin of {name}: {error}")
-            continue
-        if plugins[name].kubelet is None:
-            silent.append(f"kubelet of {name}: {plugins[name].problem}; see whether it runs")
-    return Audited(audit(evidence(objects, ledger, plugins)), tuple(silent))
+    ledger = await asked.ledger()
+    told = await asked.nodes([node["metadata"]["name"] for node in objects.nodes if plays_gpus(node)])
+    plugins = {name: found for name, found in told.items() if isinstance(found, NodeAccounts)}
+    known = None if isinstance(ledger, Silent) else ledger
+    return Audited(audit(evidence(objects, known, plugins)), tuple(_silent(ledger, told)))
+
+
+def _silent(ledger: LedgerAccount | Silent, told: Mapping[str, NodeAccounts | Silent]) -> Iterator[str]:
+    if isinstance(ledger, Silent):
+        yield f"extender: {ledger.why}"
+    for name, found in told.items():
+        if isinstance(found, Silent):
+            yield f"device plugin of {name}: {found.why}"
+        elif found.kubelet is None:
+            yield f"kubelet of {name}: {found.problem}; see whether it runs"
 
 
 async def settled(

@@ -1,6 +1,7 @@
 """A scenario in real time, on the embedded cluster."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpuyard import accounts
@@ -8,7 +9,7 @@ from gpuyard.accounts import LedgerAccount, NodeAccounts
 from gpuyard.evidence import Objects
 from gpuyard.writes import JSON
 from gpuyard_cli import auditing, faults, requests
-from gpuyard_cli.auditing import Audited, SilentError
+from gpuyard_cli.auditing import Audited, Silent
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.scenario import RefusedBinding
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
@@ -67,11 +68,9 @@ class EmbeddedAccounts:
     async def objects(self) -> Objects:
         return await requests.everything(self._api)
 
-    async def ledger(self) -> LedgerAccount:
+    async def ledger(self) -> LedgerAccount | Silent:
         reply = await self._extender.read(accounts.LEDGER_PATH)
-        if not reply.ok:
-            raise SilentError(reply.reason)
-        return accounts.ledger_from_json(reply.body)
+        return accounts.ledger_from_json(reply.body) if reply.ok else Silent(reply.reason)
 
-    async def node(self, name: str) -> NodeAccounts:
-        return await self._yard.nodes[name].plugin.accounts()
+    async def nodes(self, names: Sequence[str]) -> Mapping[str, NodeAccounts]:
+        return {name: await self._yard.nodes[name].plugin.accounts() for name in names}

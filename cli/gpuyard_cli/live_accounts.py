@@ -5,19 +5,25 @@ takes `list` on nodes, pods, podgroups and reservations, and in gpuyard-system `
 serviceaccounts/token of gpuyard-reader.
 """
 
-from typing import Final
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
 
 from gpuyard import accounts, vocabulary
 from gpuyard.accounts import LedgerAccount, NodeAccounts
 from gpuyard.evidence import Objects
+from gpuyard.writes import JSON, Reply
 from gpuyard_cli import requests
-from gpuyard_cli.auditing import SilentError
+from gpuyard_cli.auditing import Silent
 from gpuyard_cli.extender_proxy import ExtenderProxy
 from gpuyard_kube.http import HttpApi
 
 _PODS: Final = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
 _PORT: Final = 8082
-_OTHER_VERSION: Final = "bring command and cluster to one version of GPUYard"
+_AT_ONCE: Final = 16
+"""Nodes that are asked at the same time: one that is down keeps the API server waiting for half a minute."""
+
+T = TypeVar("T")
 
 
 class LiveAccounts:
@@ -29,35 +35,45 @@ class LiveAccounts:
     async def objects(self) -> Objects:
         return await requests.everything(self._api)
 
-    async def ledger(self) -> LedgerAccount:
+    async def ledger(self) -> LedgerAccount | Silent:
         reply = await self._extender.ask(accounts.LEDGER_PATH)
-        if not reply.ok:
-            problem = reply.body.get("error") or reply.reason
-            raise SilentError(f"{problem}; see the pods of {vocabulary.EXTENDER} in {vocabulary.NAMESPACE}")
-        try:
-            return accounts.ledger_from_json(reply.body)
-        except ValueError as error:
-            raise SilentError(f"{error}; {_OTHER_VERSION}") from error
+        return _read(reply, accounts.ledger_from_json, vocabulary.EXTENDER)
 
-    async def node(self, name: str) -> NodeAccounts:
+    async def nodes(self, names: Sequence[str]) -> Mapping[str, NodeAccounts | Silent]:
         label = f"app.kubernetes.io/name={vocabulary.DEVICE_PLUGIN}"
-        found = await self._api.read(_PODS, labelSelector=label, fieldSelector=f"spec.nodeName={name}")
+        found = await self._api.read(_PODS, labelSelector=label)
         if not found.ok:
-            raise SilentError(
-                f"{found.reason}; audit as somebody who may list pods in {vocabulary.NAMESPACE}"
+            forbidden = f"{found.reason}; audit as somebody who may list pods in {vocabulary.NAMESPACE}"
+            return dict.fromkeys(names, Silent(forbidden))
+        plugins = {pod["spec"].get("nodeName"): pod for pod in found.body["items"] if _stays(pod)}
+        turns = asyncio.Semaphore(_AT_ONCE)
+
+        async def ask(name: str) -> NodeAccounts | Silent:
+            async with turns:
+                return await self._ask(plugins.get(name))
+
+        return dict(zip(names, await asyncio.gather(*map(ask, names)), strict=True))
+
+    async def _ask(self, plugin: JSON | None) -> NodeAccounts | Silent:
+        if plugin is None:
+            return Silent(
+                f"none runs there; see the DaemonSet {vocabulary.DEVICE_PLUGIN} in {vocabulary.NAMESPACE}"
             )
-        problem = "none runs there"
-        for pod in found.body["items"]:
-            path = f"{_PODS}/{pod['metadata']['name']}:{_PORT}/proxy{accounts.PLUGIN_PATH}"
-            reply = await self._api.read(path)
-            if reply.ok:
-                return _read(reply.body)
-            problem = reply.reason
-        raise SilentError(f"{problem}; see the pods of {vocabulary.DEVICE_PLUGIN} in {vocabulary.NAMESPACE}")
+        reply = await self._api.read(
+            f"{_PODS}/{plugin['metadata']['name']}:{_PORT}/proxy{accounts.PLUGIN_PATH}"
+        )
+        return _read(reply, accounts.node_from_json, vocabulary.DEVICE_PLUGIN)
 
 
-def _read(body: object) -> NodeAccounts:
+def _stays(pod: JSON) -> bool:
+    return not pod["metadata"].get("deletionTimestamp")
+
+
+def _read(reply: Reply, read: Callable[[JSON], T], part: str) -> T | Silent:
+    if not reply.ok:
+        problem = " ".join(str(reply.body.get("error") or reply.reason).split())
+        return Silent(f"{problem}; see the pods of {part} in {vocabulary.NAMESPACE}")
     try:
-        return accounts.node_from_json(body)
+        return read(reply.body)
     except ValueError as error:
-        raise SilentError(f"{error}; {_OTHER_VERSION}") from error
+        return Silent(f"{error}; bring command and cluster to one version of GPUYard")

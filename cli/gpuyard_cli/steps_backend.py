@@ -1,6 +1,6 @@
 """A scenario on the stepped clock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gpuyard.accounts import LedgerAccount, NodeAccounts
@@ -68,5 +68,5 @@ class StepsAccounts:
         assert isinstance(extender, Extender)
         return extender.accounts()
 
-    async def node(self, name: str) -> NodeAccounts:
-        return await self._yard.plugin(name).accounts()
+    async def nodes(self, names: Sequence[str]) -> Mapping[str, NodeAccounts]:
+        return {name: await self._yard.plugin(name).accounts() for name in names}

@@ -12,8 +12,8 @@ from gpuyard.fit import NodeFit, PodFit
 from gpuyard.gangs import GangRejection, Member
 from gpuyard.inventory import Device
 from gpuyard.placement import judge
+from gpuyard.policies.registry import POLICIES
 from gpuyard.requests import PodRequest
-from gpuyard.scoring import POLICIES
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_cli.auditing import Audited, look
