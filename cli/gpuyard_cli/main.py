@@ -9,13 +9,17 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gpuyard_cli import audit_command, running, uninstall_command
-from gpuyard_cli.examples import Example, load
+from gpuyard_cli import audit_command, uninstall_command, up
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_cli.report import Report, Turns, summary
-from gpuyard_cli.runner import Outcome
 
+if TYPE_CHECKING:
+    from gpuyard_cli.examples import Example
+    from gpuyard_cli.report import Report
+    from gpuyard_cli.runner import Outcome
+
+BACKENDS = ("steps", "embedded", "kind", "kubeconfig")
 _PACKAGED = Path(__file__).parent / "examples"
 EXAMPLES = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[2] / "examples"
 """A wheel carries them beside this package; an editable install finds them at the repository's root."""
@@ -65,9 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         "run", help="run one example", description="Run one example and check what it expects."
     )
     run.add_argument("example", type=Path, help="a folder such as examples/01-one-gpu")
-    run.add_argument(
-        "--on", choices=running.BACKENDS, default="embedded", help="the backend (default: embedded)"
-    )
+    run.add_argument("--on", choices=BACKENDS, default="embedded", help="the backend (default: embedded)")
     run.add_argument(
         "--step", action="store_true", help="on steps: stop after every event and print the state"
     )
@@ -76,16 +78,21 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "folder", type=Path, nargs="?", default=EXAMPLES, help="default: the project's examples"
     )
-    demo.add_argument(
-        "--on", choices=running.BACKENDS, default="embedded", help="the backend (default: embedded)"
-    )
+    demo.add_argument("--on", choices=BACKENDS, default="embedded", help="the backend (default: embedded)")
     demo.set_defaults(run=_demo)
     audit_command.add_to(commands)
     uninstall_command.add_to(commands)
+    up.add_to(commands)
     return parser
 
 
+# What runs scenarios is imported where it is needed: it takes a second, and a signal may come meanwhile.
+
+
 def _run(arguments: argparse.Namespace) -> int:
+    from gpuyard_cli.examples import load
+    from gpuyard_cli.report import Report
+
     if arguments.step and arguments.on != "steps":
         raise InvalidInputError("--step", "", f"--on {arguments.on} cannot be stepped", "add --on steps")
     outcome = _one(load(arguments.example), arguments.on, Report(), stepped=arguments.step)
@@ -93,6 +100,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _demo(arguments: argparse.Namespace) -> int:
+    from gpuyard_cli.examples import load
+    from gpuyard_cli.report import summary
+
     folders = sorted(path.parent for path in arguments.folder.glob("*/scenario.yaml"))
     if not folders:
         raise InvalidInputError(
@@ -104,7 +114,10 @@ def _demo(arguments: argparse.Namespace) -> int:
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 
 
-def _all(examples: Sequence[Example], backend: str) -> list[Outcome]:
+def _all(examples: Sequence["Example"], backend: str) -> list["Outcome"]:
+    from gpuyard_cli import running
+    from gpuyard_cli.report import Report, Turns
+
     if backend != "embedded":
         return [_one(example, backend, Report()) for example in examples]
     turns = Turns(len(examples))
@@ -112,7 +125,9 @@ def _all(examples: Sequence[Example], backend: str) -> list[Outcome]:
     return asyncio.run(running.run_together(examples, reports))
 
 
-def _one(example: Example, backend: str, report: Report, *, stepped: bool = False) -> Outcome:
+def _one(example: "Example", backend: str, report: "Report", *, stepped: bool = False) -> "Outcome":
+    from gpuyard_cli import running
+
     report.title(example, backend)
     outcome = running.run(example, backend, report, stepped=stepped)
     report.outcome(outcome)

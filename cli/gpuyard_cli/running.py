@@ -13,7 +13,6 @@ from gpuyard_cli.steps_backend import StepsBackend
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.steps import StepsYard
 
-BACKENDS = ("steps", "embedded", "kind", "kubeconfig")
 CONTEXTS = {"kind": "kind-gpuyard", "kubeconfig": None}
 """Real clusters: the one of kind-config.yaml, and the one that kubectl would talk to."""
 

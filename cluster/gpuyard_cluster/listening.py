@@ -16,10 +16,18 @@ SUBJECT: Final = "gpuyard.subject"
 """In a scope's `extensions`: whom the client's certificate names, where it showed one that holds."""
 
 
+FAREWELL_SECONDS: Final = 0.1
+"""At the end, for the last bytes of an answer."""
+
+
 class _Connection(HttpToolsProtocol):
-    """uvicorn's, which tells an application nothing of certificates."""
+    """uvicorn's, which tells an application nothing of certificates.
+
+    At the end it does not wait for a client to say goodbye: TLS would, and an idle client never does.
+    """
 
     _subject: Subject | None = None
+    _ending = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -32,6 +40,17 @@ class _Connection(HttpToolsProtocol):
         if self._subject is not None:
             extensions: dict[str, Any] = {SUBJECT: self._subject}
             self.scope["extensions"] = extensions
+
+    def shutdown(self) -> None:
+        self._ending = True
+        super().shutdown()
+        if self.transport.is_closing():
+            self.transport.abort()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._ending:
+            self.loop.call_later(FAREWELL_SECONDS, self.transport.abort)
 
 
 def _subject(certificate: dict[str, Any]) -> Subject:

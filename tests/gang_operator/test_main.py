@@ -21,7 +21,7 @@ from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.http import serve
 from gpuyard_kube.http import HttpApi
-from gpuyard_operator.main import main, run
+from gpuyard_operator.main import _until_stopped, main, run
 from gpuyard_operator.settings import Settings
 from tests.gang_operator.recorder import Recorder
 from tests.gang_operator.world import group_path, pod_path
@@ -189,3 +189,22 @@ def test_without_an_extender_the_command_says_what_is_missing(capsys: pytest.Cap
     with pytest.raises(SystemExit, match="2"):
         main(["--api", "http://127.0.0.1:1"])
     assert "--extender" in capsys.readouterr().err
+
+
+def test_it_ends_when_told_to_even_if_kopf_hangs() -> None:
+    async def hangs() -> None:
+        await asyncio.Event().wait()
+
+    stop = threading.Event()
+    stop.set()
+    asyncio.run(_until_stopped(hangs(), stop))
+
+
+def test_it_stops_what_waits_for_its_end_when_kopf_fails() -> None:
+    async def fails() -> None:
+        raise ValueError("no credentials")
+
+    stop = threading.Event()
+    with pytest.raises(ValueError, match="no credentials"):
+        asyncio.run(_until_stopped(fails(), stop))
+    assert stop.is_set()

@@ -1,0 +1,83 @@
+"""The kubeconfig of a cluster that lives as long as this process.
+
+Law: a file that somebody else wrote is never touched, least of all ~/.kube/config.
+"""
+
+import base64
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from gpuyard_cli.inputs import InvalidInputError
+from gpuyard_cluster.wiring.security import Credentials
+
+NAME: Final = "gpuyard"
+"""Of the cluster, the user and the context."""
+
+
+def default_path(port: int) -> Path:
+    """Where it is when nobody says where: one for each cluster that may run."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
+    return Path(state) / "gpuyard" / f"kubeconfig-{port}.yaml"
+
+
+def check(path: Path) -> None:
+    """InvalidInputError when the file may not be written."""
+    remedy = "name another file with --kubeconfig"
+    if path.resolve() == (Path.home() / ".kube/config").resolve():
+        raise InvalidInputError(path, "", "this one is yours", remedy)
+    if path.exists() and not _is_ours(path):
+        raise InvalidInputError(path, "", "it exists, and `gpuyard up` has not written it", remedy)
+    if not path.absolute().parent.is_dir():
+        raise InvalidInputError(path, "", "its folder does not exist", "make it, or name another file")
+
+
+@contextlib.contextmanager
+def written(path: Path, url: str, credentials: Credentials) -> Iterator[None]:
+    """The file is there for as long as the block lasts. OSError when it cannot be written."""
+    text = yaml.safe_dump(_document(url, credentials), sort_keys=False)
+    path.absolute().parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.touch(mode=0o600)
+    beside.write_text(text)
+    beside.replace(path)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            # Somebody else may have written it meanwhile, such as a second cluster.
+            if path.read_text() == text:
+                path.unlink()
+
+
+def _document(url: str, credentials: Credentials) -> dict[str, Any]:
+    user = {
+        "client-certificate-data": _base64(credentials.certificate.certificate),
+        "client-key-data": _base64(credentials.certificate.key),
+        "token": credentials.token,
+    }
+    cluster = {"server": url, "certificate-authority-data": _base64(credentials.authority)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": NAME, "cluster": cluster}],
+        "users": [{"name": NAME, "user": user}],
+        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME}}],
+        "current-context": NAME,
+    }
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        found = yaml.safe_load(path.read_text())
+        return [cluster["name"] for cluster in found["clusters"]] == [NAME]
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
+        return False
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
