@@ -83,10 +83,11 @@ def status_write(collection: str, obj: JSON, status: JSON) -> tuple[Act, ...]:
     return (Act(Write("PUT", path_of(collection, obj, "status"), {**obj, "status": status})),)
 
 
-def patch(collection: str, obj: JSON, change: JSON) -> Write:
+def patch(collection: str, obj: JSON, change: JSON, subresource: str = "") -> Write:
     """A merge patch of the object that was looked at, and of no other of its name."""
     metadata = {**change.get("metadata", {}), "uid": obj["metadata"]["uid"]}
-    return Write("PATCH", path_of(collection, obj), {**change, "metadata": metadata}, PatchType.MERGE)
+    path = path_of(collection, obj, subresource)
+    return Write("PATCH", path, {**change, "metadata": metadata}, PatchType.MERGE)
 
 
 def delete(collection: str, obj: JSON, **options: object) -> Write:

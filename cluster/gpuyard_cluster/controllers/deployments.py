@@ -68,7 +68,8 @@ def _revision(found: JSON, known: Family) -> list[Act]:
         acts.append(Act(patch(REPLICA_SETS, known.new, {"metadata": {"annotations": wanted}})))
     own = {revisions.REVISION: wanted[revisions.REVISION]}
     if not own.items() <= (found["metadata"].get("annotations") or {}).items():
-        acts.append(Act(patch(DEPLOYMENTS, found, {"metadata": {"annotations": own}})))
+        # By way of the status, as the real one does: a change of annotations would be a new generation.
+        acts.append(Act(patch(DEPLOYMENTS, found, {"metadata": {"annotations": own}}, "status")))
     return acts
 
 

@@ -21,7 +21,13 @@ from gpuyard_cluster.kubelet import runs
 from gpuyard_cluster.kubelet.admission import Refusal
 from gpuyard_cluster.kubelet.checkpoint import Started
 from gpuyard_cluster.kubelet.device_manager import Devices
-from gpuyard_cluster.kubelet.pod_status import differs, ended_status, refused_status, running_status
+from gpuyard_cluster.kubelet.pod_status import (
+    CONDITIONS,
+    differs,
+    ended_status,
+    refused_status,
+    running_status,
+)
 from gpuyard_cluster.kubelet.runs import End, History
 
 _KILLED = 143  # 128 + SIGTERM
@@ -63,7 +69,9 @@ def next_write(pod: JSON, record: PodRecord, devices: Devices, host: str, now: f
     status = _status(pod, record, devices, host, now)
     if status is None or not differs(pod, status):
         return None
-    body = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
+    listed = [{"type": found["type"]} for found in status.get(CONDITIONS, ())]
+    order = {f"$setElementOrder/{CONDITIONS}": listed} if listed else {}
+    body = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": {**status, **order}}
     return Write("PATCH", f"{_path(pod)}/status", body, PatchType.STRATEGIC)
 
 

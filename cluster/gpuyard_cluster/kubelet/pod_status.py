@@ -16,6 +16,7 @@ from gpuyard_cluster.kubelet.node_status import address
 from gpuyard_cluster.kubelet.runs import End, History, Run
 from gpuyard_cluster.timestamps import rfc3339
 
+CONDITIONS = "conditions"
 _NOT_READY = "ContainersNotReady"
 
 
@@ -74,6 +75,7 @@ def _status(pod: JSON, started: Started, history: History, host: str) -> JSON:
         "podIP": ip,
         "podIPs": [{"ip": ip}],
         "startTime": rfc3339(started.at),
+        **_observed(pod),
         **statuses,
     }
 
@@ -90,7 +92,8 @@ def _container_status(pod: JSON, container: JSON, history: History) -> JSON:
     }
     resources = container.get("resources") or {}
     allocated = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-    return {**found, "allocatedResources": allocated} if allocated else found
+    asked = {key: resources[key] for key in ("limits", "requests") if resources.get(key)}
+    return {**found, "allocatedResources": allocated, "resources": asked} if allocated else found
 
 
 def _states(pod: JSON, container: str, history: History) -> JSON:
@@ -148,14 +151,24 @@ def _conditions(pod: JSON, unready: str, since: float, *, ended: bool) -> list[J
         told["message"] = f"containers with unready status: [{names}]"
     completed = {"reason": unready} if unready == "PodCompleted" else {}
     wanted: dict[str, tuple[bool, JSON]] = {
-        "ContainersReady": (not unready, told),
-        "Initialized": (True, completed),
         "PodReadyToStartContainers": (not ended, {}),  # the sandbox of what only waits stays
-        "PodScheduled": (True, {}),
+        "Initialized": (True, completed),
         "Ready": (not unready, told),
+        "ContainersReady": (not unready, told),
+        "PodScheduled": (True, {}),
     }
-    own = [_condition(kind, truth, said, old.get(kind, {}), since) for kind, (truth, said) in wanted.items()]
+    seen = _observed(pod)
+    own = [
+        {**_condition(kind, truth, said, old.get(kind, {}), since), **seen}
+        for kind, (truth, said) in wanted.items()
+    ]
     return [*own, *unsimulated.conditions(pod, since)]
+
+
+def _observed(pod: JSON) -> JSON:
+    """The version of the pod's spec that this is the status of."""
+    generation = pod["metadata"].get("generation")
+    return {"observedGeneration": generation} if generation else {}
 
 
 def _condition(kind: str, truth: bool, said: JSON, old: dict[str, Any], since: float) -> JSON:

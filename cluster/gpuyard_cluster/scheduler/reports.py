@@ -1,13 +1,14 @@
 """What the scheduler writes: the condition PodScheduled, events, and the Binding of a pod without an extender.
 
-Stands for kube-scheduler's handleSchedulingFailure, its event recorder and DefaultBinder. Law: a condition is written
+Stands for kube-scheduler's handleSchedulingFailure, and DefaultBinder. Law: a condition is written
 only when it changes, because each write wakes the pod.
 """
 
 from typing import Any
 
-from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Write
+from gpuyard_cluster import unsimulated
+from gpuyard_cluster.recording import Told
 from gpuyard_cluster.scheduler.pods import PodInfo
 from gpuyard_cluster.timestamps import rfc3339
 
@@ -29,21 +30,21 @@ def condition(pod: PodInfo, reason: str, message: str, now: float) -> Write | No
         "lastProbeTime": None,
         "lastTransitionTime": since or rfc3339(now),
     }
-    status: dict[str, Any] = {"conditions": [found]}
+    status: dict[str, Any] = {"conditions": [found, *unsimulated.conditions(pod.obj, now)]}
     if pod.nominated:
         status["nominatedNodeName"] = None
     body = {"metadata": {"uid": pod.uid}, "status": status}
     return Write("PATCH", f"{pod.path}/status", body, PatchType.STRATEGIC)
 
 
-def failed_event(pod: PodInfo, message: str, now: float) -> Write:
+def failed(pod: PodInfo, message: str) -> Told:
     """FailedScheduling, as `kubectl describe pod` shows it."""
-    return _event(pod, "Warning", "FailedScheduling", message, now)
+    return Told(pod.obj, "FailedScheduling", message, warning=True)
 
 
-def scheduled_event(pod: PodInfo, node: str, now: float) -> Write:
+def scheduled(pod: PodInfo, node: str) -> Told:
     """Scheduled."""
-    return _event(pod, "Normal", "Scheduled", f"Successfully assigned {pod.key} to {node}", now)
+    return Told(pod.obj, "Scheduled", f"Successfully assigned {pod.key} to {node}")
 
 
 def binding(pod: PodInfo, node: str) -> Write:
@@ -55,27 +56,3 @@ def binding(pod: PodInfo, node: str) -> Write:
         "target": {"apiVersion": "v1", "kind": "Node", "name": node},
     }
     return Write("POST", f"{pod.path}/binding", body)
-
-
-def _event(pod: PodInfo, kind: str, reason: str, message: str, now: float) -> Write:
-    body: JSON = {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"generateName": f"{pod.name}.", "namespace": pod.namespace},
-        "involvedObject": {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "namespace": pod.namespace,
-            "name": pod.name,
-            "uid": pod.uid,
-        },
-        "type": kind,
-        "reason": reason,
-        # The API server takes up to 1,024 characters of text.
-        "message": message[:1024],
-        "source": {"component": vocabulary.SCHEDULER},
-        "firstTimestamp": rfc3339(now),
-        "lastTimestamp": rfc3339(now),
-        "count": 1,
-    }
-    return Write("POST", f"/api/v1/namespaces/{pod.namespace}/events", body)

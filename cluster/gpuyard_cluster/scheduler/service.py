@@ -7,8 +7,10 @@ begins when it has seen both.
 from collections.abc import Iterable, Sequence
 from random import Random
 
+from gpuyard import vocabulary
 from gpuyard.narration import Beat, Narrator, silent
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON
+from gpuyard_cluster.recording import Recorder, Source
 from gpuyard_cluster.scheduler import reports
 from gpuyard_cluster.scheduler.attempt import Chosen, Failed, Unschedulable, attempt, describe
 from gpuyard_cluster.scheduler.cache import ClusterCache
@@ -19,6 +21,7 @@ from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
 _ACTOR = "scheduler"
+_SOURCE = Source(vocabulary.SCHEDULER)
 
 
 class Scheduler:
@@ -36,6 +39,7 @@ class Scheduler:
         self._api, self._runtime, self._extenders = api, runtime, tuple(extenders)
         self._random, self._narrate = Random(seed), narrate
         self._queue, self._cache = SchedulingQueue(), ClusterCache()
+        self._recorder = Recorder(api, runtime)
         self._changed = runtime.signal()
         self._unseen = {"pods", "nodes"}
         self._stopped = False
@@ -141,7 +145,7 @@ class Scheduler:
         problem = await self._binding_problem(pod, node)
         if not problem:
             self._tell(pod, f"bound to {node}")
-            await self._api.send(reports.scheduled_event(pod, node, self._runtime.now()))
+            self._recorder.record(_SOURCE, reports.scheduled(pod, node))
         elif pod.uid in self._queue and not self._stopped:
             self._tell(pod, f"not bound to {node}: {problem}")
             self._cache.release(pod.uid)
@@ -179,12 +183,8 @@ class Scheduler:
         if pod is None or write is None:
             return True
         status = (await self._api.send(write)).status
-        self._runtime.spawn(self._post(reports.failed_event(pod, message, now)), f"event {pod.key}")
+        self._recorder.record(_SOURCE, reports.failed(pod, message))
         return status < 500
-
-    async def _post(self, event: Write) -> None:
-        """Events are best effort, as client-go's."""
-        await self._api.send(event)
 
     def _tell(self, pod: PodInfo, text: str) -> None:
         self._narrate(Beat(_ACTOR, f"{pod.key}: {text}"))

@@ -69,17 +69,16 @@ def test_the_status_says_when_the_rollout_is_done() -> None:
     assert "unavailableReplicas" not in status
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.integers(1, 5), st.integers(0, 3), st.sampled_from([0, 1, "50%"]))
-def test_a_rolling_update_keeps_within_its_bounds(replicas: int, surge: int, unavailable: int | str) -> None:
+@settings(max_examples=8, deadline=None)
+@given(st.integers(1, 4), st.sampled_from([(1, 0), (0, 1), (2, 1), (1, "50%"), (0, "50%")]))
+def test_a_rolling_update_keeps_within_its_bounds(replicas: int, bounds: tuple[int, int | str]) -> None:
+    surge, unavailable = bounds
     rolling = {"maxSurge": surge, "maxUnavailable": unavailable}
-    shop = made(
-        replicas, strategy={"type": "RollingUpdate", "rollingUpdate": rolling} if surge or unavailable else {}
-    )
+    shop = made(replicas, strategy={"type": "RollingUpdate", "rollingUpdate": rolling})
     shop.run()
     missing = unavailable if isinstance(unavailable, int) else replicas // 2
-    most = replicas + (surge if surge or unavailable else -(-replicas // 4))
-    least = replicas - max(missing, 0 if surge or not unavailable else 1)
+    # With neither, nothing could ever move: then one pod may be missing.
+    most, least = replicas + surge, replicas - (missing if surge or missing else 1)
     new_version(shop)
     for _ in range(4 * replicas + 4):
         ready = [pod for pod in shop.living() if pod["status"]["phase"] == "Running"]

@@ -46,13 +46,6 @@ def test_a_binding_and_its_event_name_the_pod_by_uid() -> None:
     assert binding.path == "/api/v1/namespaces/default/pods/p/binding"
     assert isinstance(binding.body, dict)
     assert (binding.body["metadata"]["uid"], binding.body["target"]["name"]) == ("uid", "node-1")
-    event = reports.scheduled_event(info(), "node-1", NOW).body
-    assert isinstance(event, dict)
-    assert (event["reason"], event["message"]) == ("Scheduled", "Successfully assigned default/p to node-1")
-    assert event["involvedObject"]["uid"] == "uid"
-
-
-def test_an_event_is_never_too_long_for_the_api_server() -> None:
-    event = reports.failed_event(info(), "x" * 5000, NOW).body
-    assert isinstance(event, dict)
-    assert (event["type"], len(event["message"])) == ("Warning", 1024)
+    told = reports.scheduled(info(), "node-1")
+    assert (told.reason, told.text) == ("Scheduled", "Successfully assigned default/p to node-1")
+    assert told.about["metadata"]["uid"] == "uid"
