@@ -97,7 +97,7 @@ def test_an_operator_that_cannot_start_ends_everything(folder: Path, monkeypatch
 
     async def work() -> None:
         with pytest.raises(OperatorFailedError, match="the operator could not start: no such resource"):
-            async with EmbeddedYard(NODES):
+            async with EmbeddedYard(()):
                 pytest.fail("it goes on")
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
