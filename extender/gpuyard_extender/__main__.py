@@ -1,17 +1,15 @@
 """The entry point of `gpuyard-extender`: a signal ends it cleanly, also while its libraries are imported."""
 
-import sys
-
 from gpuyard_kube.endings import end_at_once
 
 
-def main() -> int | None:
-    """Run the command; its exit code."""
+def main() -> None:
+    """Run the command."""
     end_at_once()
     from gpuyard_extender.main import main as command
 
-    return command()
+    command()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
