@@ -41,6 +41,7 @@ def resolve(path: str, registry: Registry) -> Target:
         raise not_served("the deprecated /watch/ paths: use ?watch=true on the collection")
     namespace, rest = _namespace(rest)
     if not rest:
+        registry.find(group, version, "")
         raise NoSuchPathError
     resource = registry.find(group, version, rest[0])
     name, subresource = (rest[1:] + ["", ""])[:2]

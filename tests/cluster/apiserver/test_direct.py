@@ -6,6 +6,7 @@ import pytest
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.apiserver.direct import DirectApi, Feed, feed
 from gpuyard_cluster.clock import Steps
+from gpuyard_cluster.logs import LogLine
 from tests.cluster.apiserver.calling import (
     DEFINITIONS,
     LEASES,
@@ -113,7 +114,7 @@ def test_a_path_that_is_not_served_is_an_error_that_names_it() -> None:
 
 
 def test_calls_are_answered_on_the_spot() -> None:
-    caller, clock = Caller(logs=lambda _pod, _container: b"hello\n"), Steps()
+    caller, clock = Caller(logs=lambda _pod, _container, _previous: (LogLine(0, "hello"),)), Steps()
     api = DirectApi(caller.server, "tester")
     made = clock.complete(api.send(Write("POST", PODS, pod("a"))))
     assert (made.status, made.body["metadata"]["managedFields"][0]["manager"]) == (201, "tester")

@@ -12,41 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.http import serve
-from gpuyard_cluster.apiserver.server import APIServer
-from gpuyard_cluster.apiserver.webhook_calls import call_webhook
-from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
-from gpuyard_cluster.controllers.namespaces import NamespaceController
-from gpuyard_cluster.wiring.feeding import on_loop
-from gpuyard_kube.runtime import AsyncioRuntime
+from tests.e2e.conformance.embedded import Cluster
 
 PASSING = Path(__file__).with_name("passing_checks.txt")
 BESIDE = Path(__file__).parents[4] / "shared" / "checks" / "api_probe.py"
 PROBE = Path(os.environ.get("GPUYARD_API_PROBE", BESIDE))
 AT_ONCE = 3
 """Programs that run side by side: checks mostly wait, and none knows of another."""
-
-
-class Cluster:
-    """An API server and the controllers that the checks expect to find."""
-
-    def __init__(self) -> None:
-        self.runtime = AsyncioRuntime()
-        self.server = APIServer(self.runtime.now, webhooks=call_webhook)
-        api = DirectApi(self.server)
-        collector = GarbageCollector(api, self.runtime, self.server.collections())
-        namespaces = NamespaceController(api, self.runtime)
-        collected = on_loop(self.server, collector, self.server.collections())
-        on_loop(self.server, namespaces, {"namespaces": "/api/v1/namespaces"})
-
-        def collect(resource: str, path: str) -> None:
-            collector.follow(resource, path)
-            collected.add(resource, path)
-
-        self.server.when_served(collect)
-        collector.start()
-        namespaces.start()
 
 
 async def probe(*arguments: str) -> bytes:

@@ -12,7 +12,7 @@ from gpuyard_cluster.apiserver.admission import policies, webhooks
 from gpuyard_cluster.apiserver.admission.policy_matching import Attributes
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.errors import ApiError, Cause, forbidden, not_found
-from gpuyard_cluster.apiserver.kinds import priorities
+from gpuyard_cluster.apiserver.kinds import pod_defaults, priorities
 from gpuyard_cluster.apiserver.routing import Target
 from gpuyard_cluster.apiserver.wire.options import WriteOptions
 
@@ -53,8 +53,10 @@ def _terminating(target: Target) -> ApiError:
 def mutate(backend: Backend, attempt: Attempt, obj: JSON) -> JSON:
     """The object as admission wants it to be."""
     target = attempt.target
-    if attempt.operation == "CREATE" and target.resource.qualified == "pods" and not target.subresource:
-        priorities.admit(obj, _objects(backend, "priorityclasses.scheduling.k8s.io"))
+    if target.resource.qualified == "pods" and not target.subresource:
+        pod_defaults.admit_pod(obj)
+        if attempt.operation == "CREATE":
+            priorities.admit(obj, _objects(backend, "priorityclasses.scheduling.k8s.io"))
     obj = _mutated_by_policies(backend, attempt, obj, again=False)
     if not backend.store.count(webhooks.MUTATING):
         return obj

@@ -14,7 +14,7 @@ from gpuyard_cluster.apiserver.changes import comparison, fieldsets, managers, m
 from gpuyard_cluster.apiserver.changes.fieldsets import Fields
 from gpuyard_cluster.apiserver.changes.managers import APPLY, UPDATE, Entry, Manager
 from gpuyard_cluster.apiserver.changes.shapes import Shape
-from gpuyard_cluster.apiserver.errors import bad_request
+from gpuyard_cluster.apiserver.errors import ApiError, bad_request
 from gpuyard_cluster.apiserver.kinds import kinds
 
 _BEFORE_FIRST_APPLY = "before-first-apply"
@@ -41,8 +41,10 @@ def apply(
     _check(config)
     shape = shape_of(config, schema)
     if fault := merging.faulty_list(config, shape):
-        raise bad_request(
-            f"failed to create typed patch object: {fault}: an item lacks a key field or repeats a key"
+        raise ApiError(
+            500,
+            "",
+            f"failed to create typed patch object: {fault}: an item lacks a key field or repeats a key",
         )
     applier = Manager(manager, APPLY, config["apiVersion"], subresource)
     claimed = Entry(applier, comparison.of_object(config, shape), now)
@@ -88,7 +90,7 @@ def _check(config: JSON) -> None:
         raise bad_request("invalid object type: apiVersion and kind must be set in the applied configuration")
     if not isinstance(config.get("metadata"), dict):
         raise bad_request("invalid object: metadata must be set in the applied configuration")
-    if config["metadata"].get("managedFields"):
+    if "managedFields" in config["metadata"]:
         raise bad_request("metadata.managedFields must be nil")
 
 

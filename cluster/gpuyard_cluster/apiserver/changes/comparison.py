@@ -111,6 +111,8 @@ def _difference(old: Any, new: Any, shape: Shape) -> tuple[Fields, Fields]:
     changed: Fields = {}
     removed = {name: _everything(*part) for name, part in before.items() if name not in after}
     for name, (value, part_shape) in after.items():
+        if name not in before and value == {} and part_shape.embedded:
+            continue  # as empty as it always is
         if name not in before:
             changed[name] = _added(value, part_shape, always_there=True)
         elif before[name][0] is not value and before[name][0] != value:
@@ -136,7 +138,11 @@ def _added(value: Any, shape: Shape, *, always_there: bool) -> Fields:
     if not parts:
         return {}
     empty = always_there and shape.embedded
-    node = {name: _added(part, inner, always_there=empty) for name, (part, inner) in parts.items()}
+    node = {
+        name: _added(part, inner, always_there=empty)
+        for name, (part, inner) in parts.items()
+        if not (empty and part == {} and inner.embedded)
+    }
     return node if empty else {SELF: {}, **node}
 
 

@@ -42,7 +42,7 @@ LISTS: Mapping[str, tuple[str, ...]] = {path: keys for keys, text in _BY_KEY.ite
 """The key fields of lists that merge item by item."""
 
 SETS = frozenset({"V1ObjectMeta.finalizers", "V1NodeSpec.podCIDRs", "V1UncountedTerminatedPods.succeeded"})
-SETS |= {"V1UncountedTerminatedPods.failed"}
+SETS |= {"V1UncountedTerminatedPods.failed", "V1ValidatingAdmissionPolicyBindingSpec.validationActions"}
 """Lists of scalars that merge as sets."""
 
 PATCH_KEYS: Mapping[str, str] = {
@@ -72,7 +72,7 @@ _EMBEDDED = """
     V1CronJobSpec.jobTemplate V1JobTemplateSpec.metadata V1JobTemplateSpec.spec V1PodTemplateSpec.metadata
     V1PodTemplateSpec.spec V1PodSpec.containers V1NodeStatus.daemonEndpoints V1NodeStatus.nodeInfo
     V1NodeDaemonEndpoints.kubeletEndpoint V1ServiceStatus.loadBalancer CoreV1Event.source
-    V1CustomResourceDefinitionSpec.names V1CustomResourceDefinitionStatus.acceptedNames
+    EventsV1Event.deprecatedSource V1CustomResourceDefinitionSpec.names V1CustomResourceDefinitionStatus.acceptedNames
 """
 EMBEDDED = frozenset(_EMBEDDED.split())
 """Structs and lists that an empty object has too, because Go has no way to leave them out, beside metadata, spec and

@@ -66,14 +66,38 @@ def _json_patch(current: JSON, operations: Any) -> JSON:
 
 
 def _json_operation(document: Any, operation: Any) -> Any:
+    if not isinstance(operation, dict):
+        raise bad_request(f"error decoding patch: an operation is a JSON object, not {_json_type(operation)}")
     try:
-        return jsonpatch.JsonPatch([operation]).apply(document, in_place=True)
+        return jsonpatch.JsonPatch([_as_go_does(document, operation)]).apply(document, in_place=True)
     except jsonpatch.JsonPatchTestFailed as error:
         raise _refused(f"testing value {operation.get('path')} failed: test failed") from error
     # The library lets a few malformed paths through to Python's own errors.
     except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException, TypeError, KeyError) as error:
-        name = operation.get("op") if isinstance(operation, dict) else operation
-        raise _refused(f"{name} operation does not apply: {error}") from error
+        raise _refused(f"{operation.get('op')} operation does not apply: {error}") from error
+
+
+def _as_go_does(document: Any, operation: JSON) -> JSON:
+    """The operation with what kube-apiserver's library (evanphx/json-patch) adds to RFC 6902: what is missing in an
+    object is null, so that it can be replaced, copied and tested; a value that is left out is null too."""
+    name, path = operation.get("op"), str(operation.get("path", ""))
+    if name == "add" and path == "":
+        raise _refused("add operation does not apply: the whole document cannot be added")
+    if name in ("add", "replace", "test"):
+        operation = {"value": None, **operation}
+    if name == "replace" and _missing(document, path):
+        return {**operation, "op": "add"}
+    if name == "copy" and _missing(document, str(operation.get("from", ""))):
+        return {"op": "add", "path": path, "value": None}
+    if name == "test" and operation["value"] is None and _missing(document, path):
+        return {**operation, "path": ""} | {"value": document}
+    return operation
+
+
+def _missing(document: Any, path: str) -> bool:
+    """Whether a path names a field that its object does not have."""
+    parent, key = jsonpointer.JsonPointer(path).to_last(document)
+    return isinstance(parent, dict) and key is not None and key not in parent
 
 
 def _copy(obj: JSON) -> JSON:
@@ -90,7 +114,8 @@ def _refused(why: str) -> ApiError:
 def _unsupported(*, builtin: bool) -> ApiError:
     accepted = [PatchType.JSON, PatchType.MERGE, *([PatchType.STRATEGIC] if builtin else []), APPLY]
     message = "the body of the request was in an unknown format - accepted media types include: "
-    return ApiError(415, "UnsupportedMediaType", message + ", ".join(accepted), {})
+    details: JSON | None = {} if builtin else None
+    return ApiError(415, "UnsupportedMediaType", message + ", ".join(accepted), details)
 
 
 def _json_type(value: Any) -> str:

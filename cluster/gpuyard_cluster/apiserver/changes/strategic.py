@@ -14,13 +14,13 @@ _DELETE_FROM = "$deleteFromPrimitiveList/"
 _ORDER = "$setElementOrder/"
 
 
-def merge(current: Any, patch: JSON, shape: Shape) -> JSON:
-    """`current` after `patch`; anything but an object is replaced. Raises ApiError 400 or 422 for a bad patch."""
+def merge(current: Any, patch: JSON, shape: Shape, *, item: bool = False) -> JSON:
+    """`current` after `patch`; anything but an object is replaced. Raises ApiError 400 or 500 for a bad patch."""
     directive = patch.get("$patch")
     if directive == "delete":
         return {}
-    if directive not in (None, "merge", "replace"):
-        raise bad_request(f"Unknown patch type {directive!r} found")
+    if directive not in (None, "replace") and not (directive == "merge" and item):
+        raise _unusable(f"Unknown patch type {directive!r} found")
     base = current if isinstance(current, dict) and directive != "replace" else {}
     if "$retainKeys" in patch:
         retained = _retained(patch)
@@ -58,32 +58,43 @@ def _merge_value(current: Any, value: Any, shape: Shape) -> Any:
         return _merge_items(current if isinstance(current, list) else [], value, shape)
     if isinstance(value, list) and shape.unique:
         present = current if isinstance(current, list) else []
-        return present + [item for at, item in enumerate(value) if item not in present + value[:at]]
+        wanted = [item for at, item in enumerate(value) if item not in value[:at]]
+        return _interleaved([item for item in present if item not in wanted], wanted, present, "")
     return value
 
 
 def _merge_items(current: list[Any], patch: list[Any], shape: Shape) -> list[Any]:
     """Items meet by the list's patch key. An item that holds nothing but `$patch: replace` empties the list first."""
     replaces = any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch)
-    merged = [] if replaces else list(current)
+    present, key, items = [] if replaces else current, shape.patch_key, shape.items or SCALAR
+    known = {_identity(item, key): item for item in present}
+    wanted, gone = dict[str, Any](), set[str]()
     for item in patch:
-        if not replaces or item != {"$patch": "replace"}:
-            _merge_item(merged, item, shape)
-    return merged
+        if replaces and item == {"$patch": "replace"}:
+            continue
+        if not isinstance(item, dict) or key not in item:
+            raise _unusable(f"map: {item} does not contain declared merge key: {key}")
+        name = _identity(item, key)
+        if item.get("$patch") == "delete":
+            gone.add(name)
+            wanted.pop(name, None)
+        else:
+            wanted[name] = merge(wanted.get(name, known.get(name, {})), item, items, item=True)
+    others = [item for item in present if _identity(item, key) not in wanted.keys() | gone]
+    return _interleaved(others, list(wanted.values()), present, key)
 
 
-def _merge_item(merged: list[Any], item: Any, shape: Shape) -> None:
-    key, items = shape.patch_key, shape.items or SCALAR
-    if not isinstance(item, dict) or key not in item:
-        raise ApiError(422, "Invalid", f"map: {item} does not contain declared merge key: {key}")
-    found = [at for at, other in enumerate(merged) if isinstance(other, dict) and other.get(key) == item[key]]
-    if item.get("$patch") == "delete":
-        for at in reversed(found):
-            del merged[at]
-    elif found:
-        merged[found[0]] = merge(merged[found[0]], item, items)
-    else:
-        merged.append(merge({}, item, items))
+def _interleaved(others: list[Any], wanted: list[Any], before: list[Any], key: str) -> list[Any]:
+    """Both lists in one, each in its own order: an item of `others` goes before the first of `wanted` that it was
+    before. So what is new comes first (mergeSortedSlice)."""
+    rank = {_identity(item, key): at for at, item in enumerate(before)}
+    merged, left = list[Any](), list(others)
+    for item in wanted:
+        at = rank.get(_identity(item, key), -1)
+        while left and rank[_identity(left[0], key)] < at:
+            merged.append(left.pop(0))
+        merged.append(item)
+    return merged + left
 
 
 def _delete_from_lists(merged: JSON, patch: JSON) -> None:
@@ -108,11 +119,18 @@ def _order_lists(merged: JSON, patch: JSON, shape: Shape) -> None:
 
 
 def _ordered(items: list[Any], order: list[Any], key: str) -> list[Any]:
-    """Items that `order` names take its order among themselves; the others keep their places."""
+    """Items that `order` names take its order among themselves; the others keep to their neighbours."""
     rank = {_identity(item, key): at for at, item in enumerate(order)}
-    named = [item for item in items if _identity(item, key) in rank]
-    moved = iter(sorted(named, key=lambda item: rank[_identity(item, key)]))
-    return [next(moved) if _identity(item, key) in rank else item for item in items]
+    named = sorted(
+        (item for item in items if _identity(item, key) in rank), key=lambda item: rank[_identity(item, key)]
+    )
+    others = [item for item in items if _identity(item, key) not in rank]
+    return _interleaved(others, named, items, key)
+
+
+def _unusable(why: str) -> ApiError:
+    """500 without a reason: the real server takes these for errors of its own."""
+    return ApiError(500, "", why)
 
 
 def _identity(item: Any, key: str) -> str:

@@ -6,14 +6,15 @@ Stands for `k8s.io/kube-openapi/pkg/validation/validate` as apiextensions-apiser
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
+from ipaddress import IPv4Address, IPv6Address, ip_network
 from typing import Any
 
 import orjson
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver.custom.structural import INT_OR_STRING, LIST_KEYS, LIST_TYPE
+from gpuyard_cluster.apiserver.custom.structural import EMBEDDED, INT_OR_STRING, LIST_KEYS, LIST_TYPE
 from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.rules import causes
 
@@ -76,7 +77,7 @@ def _type_name(value: Any) -> str:
 
 
 def _object(value: JSON, schema: JSON, path: str) -> Iterator[Cause]:
-    for field in schema.get("required", ()):
+    for field in (*schema.get("required", ()), *(("apiVersion", "kind") if schema.get(EMBEDDED) else ())):
         if field not in value:
             yield causes.required(_join(path, field))
     if "maxProperties" in schema and len(value) > schema["maxProperties"]:
@@ -123,7 +124,7 @@ def _string(value: str, schema: JSON, path: str) -> Iterator[Cause]:
         yield causes.invalid(path, value, f"{path} in body should match '{pattern}'")
     if not _has_format(value, schema.get("format", "")):
         detail = f"{path} in body must be of type {schema['format']}: {causes.shown(value)}"
-        yield causes.invalid(path, value, detail)
+        yield causes.mistyped(path, value, detail)
 
 
 def _number(value: float, schema: JSON, path: str) -> Iterator[Cause]:
@@ -146,9 +147,8 @@ def _junctors(value: Any, schema: JSON, path: str) -> Iterator[Cause]:
         yield causes.invalid(path, value, f"{path} in body must validate at least one schema (anyOf)")
     if "oneOf" in schema and (count := _matching(value, schema["oneOf"], path)) != 1:
         found = "Found none valid" if not count else f"Found {count} valid alternatives"
-        yield causes.invalid(
-            path, value, f"{path} in body must validate one and only one schema (oneOf). {found}"
-        )
+        # The real server cannot say where.
+        yield causes.invalid("<nil>", value, f"{path} must validate one and only one schema (oneOf). {found}")
     if isinstance(schema.get("not"), dict) and _matching(value, [schema["not"]], path):
         yield causes.invalid(path, value, f"{path} in body must not validate the schema (not)")
 
@@ -166,9 +166,20 @@ def _has_format(value: str, name: str) -> bool:
     try:
         if name == "date-time":
             return "T" in value.upper() and datetime.fromisoformat(value).tzinfo is not None
-        return name != "date" or bool(date.fromisoformat(value))
+        return name not in _FORMATS or bool(_FORMATS[name](value))
     except ValueError:
         return False
+
+
+_FORMATS: dict[str, Callable[[str], object]] = {
+    "cidr": lambda text: "/" in text and ip_network(text, strict=False),
+    "date": date.fromisoformat,
+    "email": re.compile(r"[^@\s]+@[^@\s]+").fullmatch,
+    "ipv4": IPv4Address,
+    "ipv6": IPv6Address,
+    "uuid": re.compile(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}").fullmatch,
+}
+"""Formats that are checked, beside date-time: a ValueError or nothing means no."""
 
 
 def _join(path: str, key: str) -> str:

@@ -136,7 +136,7 @@ def _aggregated_group(name: str, resources: Sequence[Resource]) -> JSON:
 
 
 def _aggregated_resource(resource: Resource) -> JSON:
-    kind = _response_kind(resource.group, resource.version, resource.kind)
+    kind = _response_kind(resource, resource.group, resource.version, resource.kind)
     entry: JSON = {
         "resource": resource.plural,
         "responseKind": kind,
@@ -144,15 +144,17 @@ def _aggregated_resource(resource: Resource) -> JSON:
         "singularResource": resource.singular,
         "verbs": sorted(resource.verbs),
     }
-    parts = [_aggregated_part(part) for part in sorted(resource.subresources, key=_name)]
+    parts = [_aggregated_part(resource, part) for part in sorted(resource.subresources, key=_name)]
     return entry | _names(resource) | ({"subresources": parts} if parts else {})
 
 
-def _response_kind(group: str, version: str, kind: str) -> JSON:
-    """Of the core group the real server leaves the version empty."""
-    return {"group": group, "version": version if group else "", "kind": kind}
+def _response_kind(resource: Resource, group: str, version: str, kind: str) -> JSON:
+    """What the real server says only where it is not the resource's own, or the resource a custom one."""
+    if not resource.custom and (group, version) == (resource.group, resource.version):
+        group = version = ""
+    return {"group": group, "version": version, "kind": kind}
 
 
-def _aggregated_part(part: Subresource) -> JSON:
-    kind = _response_kind(part.group, part.version, part.kind)
+def _aggregated_part(resource: Resource, part: Subresource) -> JSON:
+    kind = _response_kind(resource, part.group, part.version, part.kind)
     return {"subresource": part.name, "responseKind": kind, "verbs": sorted(part.verbs)}

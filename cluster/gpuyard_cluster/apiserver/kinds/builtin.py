@@ -57,6 +57,11 @@ def _review(group_version: str, plural: str, kind: str, *, cluster_wide: bool = 
     return _resource(group_version, plural, kind, cluster_wide=cluster_wide, verbs=_CREATE)
 
 
+def _admission(plural: str, kind: str, *subresources: Subresource) -> Resource:
+    return _resource(_ADMISSION, plural, kind, cluster_wide=True, subresources=subresources)
+
+
+_ADMISSION = "admissionregistration.k8s.io/v1"
 _PROXY = ("create", "delete", "get", "patch", "update")
 _POD_SUBRESOURCES = (
     _status("v1", "Pod"),
@@ -98,7 +103,6 @@ _NAMESPACE_SUBRESOURCES = (
     Subresource("finalize", "Namespace", verbs=("update",)),
     _status("v1", "Namespace"),
 )
-_ADMISSION = "admissionregistration.k8s.io/v1"
 _RBAC = "rbac.authorization.k8s.io/v1"
 _ACCESS = "authorization.k8s.io/v1"
 
@@ -182,23 +186,16 @@ BUILTIN: tuple[Resource, ...] = (
         categories=("api-extensions",),
         subresources=(_status("apiextensions.k8s.io/v1", "CustomResourceDefinition"),),
     ),
-    *(
-        _resource(_ADMISSION, f"{kind.lower()[:-1]}ies", kind, cluster_wide=True, subresources=subresources)
-        for kind, subresources in (
-            ("MutatingAdmissionPolicy", ()),
-            ("ValidatingAdmissionPolicy", (_status(_ADMISSION, "ValidatingAdmissionPolicy"),)),
-        )
+    _admission("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
+    _admission("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
+    _admission("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
+    _admission(
+        "validatingadmissionpolicies",
+        "ValidatingAdmissionPolicy",
+        _status(_ADMISSION, "ValidatingAdmissionPolicy"),
     ),
-    _resource(
-        _ADMISSION, "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", cluster_wide=True
-    ),
-    _resource(
-        _ADMISSION, "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", cluster_wide=True
-    ),
-    _resource(_ADMISSION, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", cluster_wide=True),
-    _resource(
-        _ADMISSION, "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", cluster_wide=True
-    ),
+    _admission("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
+    _admission("validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
     _resource(_RBAC, "clusterrolebindings", "ClusterRoleBinding", cluster_wide=True),
     _resource(_RBAC, "clusterroles", "ClusterRole", cluster_wide=True),
     _resource(_RBAC, "rolebindings", "RoleBinding"),

@@ -36,8 +36,7 @@ def decode(obj: JSON, *, patched: bool = False) -> list[str]:
 def _refusal(obj: JSON, why: str, patched: bool) -> ApiError:
     kind, group_version = obj["kind"], obj["apiVersion"]
     if patched:
-        name = str(obj.get("metadata", {}).get("name", "")) if isinstance(obj.get("metadata"), dict) else ""
-        return invalid(kind, name, [Cause("patch", "FieldValueInvalid", f"Invalid value: {why}")])
+        return invalid("", "", [Cause("patch", "FieldValueInvalid", f"Invalid value: {why}")])
     version = str(group_version).rpartition("/")[2]
     return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {why}')
 

@@ -16,6 +16,7 @@ _SPEC = {
     "schedulerName": "default-scheduler",
 }
 _PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+_TOKEN_SECONDS = 3600
 _FILE_MODE = 0o644
 _EVICTED_AFTER = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _TOLERATION_SECONDS = 300
@@ -28,10 +29,30 @@ def default_pod(pod: JSON) -> None:
     for container in containers(spec):
         _default_requests(container)
     spec.setdefault("enableServiceLinks", True)
-    account = spec.setdefault("serviceAccountName", spec.get("serviceAccount") or "default")
-    spec.setdefault("serviceAccount", account)
-    _default_tolerations(spec)
+    _default_account(spec, spec.get("serviceAccountName") or spec.get("serviceAccount"))
     default_pod_spec(spec)
+    _default_addresses(pod.get("status", {}))
+
+
+def _default_addresses(status: JSON) -> None:
+    """The first of several addresses, and the only one."""
+    for one, several in (("podIP", "podIPs"), ("hostIP", "hostIPs")):
+        if one in status and not status.get(several):
+            status[several] = [{"ip": status[one]}]
+
+
+def admit_pod(pod: JSON) -> None:
+    """What admission adds to a pod, in place: nobody owns it in managedFields."""
+    spec = pod["spec"]
+    if "serviceAccountName" not in spec:
+        _default_account(spec, "default")
+    _default_tolerations(spec)
+
+
+def _default_account(spec: JSON, name: str | None) -> None:
+    """The account in both of its fields."""
+    if name:
+        spec["serviceAccountName"] = spec["serviceAccount"] = name
 
 
 def default_pod_spec(spec: JSON) -> None:
@@ -81,9 +102,20 @@ def _default_container(container: JSON) -> None:
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe := container.get(name):
             container[name] = _PROBE | probe
+            _default_handler(container[name])
+    for hook in (container.get("lifecycle") or {}).values():
+        _default_handler(hook)
     for variable in container.get("env", ()):
         if field := variable.get("valueFrom", {}).get("fieldRef"):
             field.setdefault("apiVersion", "v1")
+
+
+def _default_handler(handler: JSON) -> None:
+    """What a probe or a lifecycle hook asks."""
+    if request := handler.get("httpGet"):
+        handler["httpGet"] = {"path": "/", "scheme": "HTTP", **request}
+    if "grpc" in handler:
+        handler["grpc"].setdefault("service", "")
 
 
 def _pull_policy(image: str) -> str:
@@ -96,6 +128,12 @@ def _default_volume(volume: JSON) -> None:
     sources = volume.keys() - {"name"}
     if not sources:
         volume["emptyDir"] = {}
+    projected = volume.get("projected", {}).get("sources", ())
+    for part in (volume, *projected):
+        for item in part.get("downwardAPI", {}).get("items", ()):
+            item.get("fieldRef", {"apiVersion": ""}).setdefault("apiVersion", "v1")
+        if "serviceAccountToken" in part:
+            part["serviceAccountToken"].setdefault("expirationSeconds", _TOKEN_SECONDS)
     for source in sources & {"secret", "configMap", "projected", "downwardAPI"}:
         volume[source].setdefault("defaultMode", _FILE_MODE)
     if "hostPath" in sources:

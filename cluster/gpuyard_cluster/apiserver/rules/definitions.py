@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.custom import schema_rules
-from gpuyard_cluster.apiserver.custom.structural import structural_faults
+from gpuyard_cluster.apiserver.custom.schema_validation import violations
+from gpuyard_cluster.apiserver.custom.structural import children, structural_faults
 from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.rules import causes
 from gpuyard_cluster.apiserver.rules.names import label_fault, subdomain_fault
@@ -100,7 +101,16 @@ def _schema_faults(version: JSON, path: str, hoisted: bool) -> Iterator[Cause]:
         return
     place = "spec.validation.openAPIV3Schema" if hoisted else f"{path}.schema.openAPIV3Schema"
     found = list(structural_faults(schema, place))
-    yield from found or schema_rules.definition_faults(schema, place)
+    yield from found or (*schema_rules.definition_faults(schema, place), *_default_faults(schema, place))
+
+
+def _default_faults(schema: JSON, path: str) -> Iterator[Cause]:
+    """A default must be a value that its schema allows."""
+    if "default" in schema:
+        rest = {key: value for key, value in schema.items() if key != "default"}
+        yield from violations(schema["default"], rest, f"{path}.default")
+    for step, child in children(schema):
+        yield from _default_faults(child, f"{path}.{step}")
 
 
 def _column_faults(version: JSON, path: str) -> Iterator[Cause]:

@@ -5,7 +5,7 @@ Stands for `rest.BeforeCreate` and `rest.BeforeUpdate` of kube-apiserver: what a
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.backend import Backend, internal
-from gpuyard_cluster.apiserver.errors import bad_request, conflict
+from gpuyard_cluster.apiserver.errors import Cause, bad_request, conflict, invalid
 from gpuyard_cluster.apiserver.routing import Target
 
 _KEPT = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
@@ -15,14 +15,18 @@ _GENERATED_FROM = 58
 """How much of generateName is used: with its suffix a name is a DNS label (`names.SimpleNameGenerator`)."""
 
 
+def strip(metadata: JSON) -> None:
+    """Take from a new object what only the server sets, in place; a generation that nobody counts may stay."""
+    for key in _KEPT:
+        if key != "generation" or not metadata.get(key):
+            metadata.pop(key, None)
+
+
 def begin(backend: Backend, target: Target, obj: JSON, *, dry_run: bool) -> None:
     """Give a new object its identity, in place."""
     metadata = obj["metadata"]
     if metadata.get("resourceVersion") and not dry_run:
         raise internal("resourceVersion should not be set on objects to be created")
-    for key in _KEPT:
-        if key != "generation":
-            metadata.pop(key, None)
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = f"{metadata['generateName'][:_GENERATED_FROM]}{backend.suffix()}"
     metadata["uid"] = backend.uid()
@@ -51,6 +55,15 @@ def place(target: Target, metadata: JSON) -> None:
         )
     if target.name:
         metadata["name"] = target.name
+
+
+def check_deletion(target: Target, old: JSON, new: JSON) -> None:
+    """422 for an update that says when its object is deleted: only a deletion does."""
+    given = new.get("deletionTimestamp")
+    if given and given != old.get("deletionTimestamp"):
+        message = f"Invalid value: {given!r}: field is immutable; may only be changed via deletion"
+        cause = Cause("metadata.deletionTimestamp", "FieldValueInvalid", message)
+        raise invalid(target.resource.qualified_kind, target.name, [cause])
 
 
 def keep(old: JSON, new: JSON) -> None:

@@ -64,10 +64,10 @@ def _tolerations(before: JSON, after: JSON) -> Iterator[Cause]:
 
 def _gates(before: JSON, after: JSON) -> Iterator[Cause]:
     known = [gate["name"] for gate in before.get("schedulingGates", ())]
-    for gate in after.get("schedulingGates", ()):
+    for index, gate in enumerate(after.get("schedulingGates", ())):
         if gate.get("name") not in known:
             detail = f"only deletion is allowed, but found new scheduling gate '{gate.get('name')}'"
-            yield causes.forbidden("spec.schedulingGates", detail)
+            yield causes.forbidden(f"spec.schedulingGates[{index}].name", detail)
 
 
 def _node_selector(before: JSON, after: JSON) -> Iterator[Cause]:

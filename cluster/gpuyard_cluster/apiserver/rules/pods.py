@@ -48,7 +48,3 @@ def status_faults(status: JSON) -> Iterator[Cause]:
     """Faults of a status that a kubelet or scheduler reports."""
     if (name := status.get("nominatedNodeName")) and (fault := subdomain_fault(name)):
         yield causes.invalid("status.nominatedNodeName", name, fault)
-    for index, condition in enumerate(status.get("conditions", ())):
-        for field in ("type", "status"):
-            if not condition.get(field):
-                yield causes.required(f"status.conditions[{index}].{field}")

@@ -15,12 +15,16 @@ _COUNTED = frozenset(
         "endpointslices.discovery.k8s.io",
         "jobs.batch",
         "mutatingadmissionpolicies.admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
         "poddisruptionbudgets.policy",
         "pods",
         "priorityclasses.scheduling.k8s.io",
         "replicasets.apps",
         "statefulsets.apps",
         "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
     }
 )
 """Built-in resources with a generation; custom resources all have one."""
@@ -41,4 +45,8 @@ def _wanted(resource: Resource, obj: JSON) -> JSON:
     ignored = {"kind", "apiVersion", "metadata"}
     if resource.status_isolated or not resource.custom:
         ignored.add("status")
-    return {key: value for key, value in obj.items() if key not in ignored}
+    wanted = {key: value for key, value in obj.items() if key not in ignored}
+    if resource.qualified == "deployments.apps":
+        # Of all kinds only Deployments count a change of their annotations as one of what is wanted.
+        wanted["annotations"] = obj["metadata"].get("annotations") or {}
+    return wanted

@@ -7,7 +7,7 @@ pod is bound once. Whether the node exists is not asked.
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.admission import admission
 from gpuyard_cluster.apiserver.backend import Backend
-from gpuyard_cluster.apiserver.errors import Cause, conflict, invalid
+from gpuyard_cluster.apiserver.errors import ApiError, Cause, conflict
 from gpuyard_cluster.apiserver.kinds.conditions import with_condition
 from gpuyard_cluster.apiserver.routing import Target
 from gpuyard_cluster.apiserver.rules import metadata
@@ -45,8 +45,8 @@ def _node(target: Target, binding: JSON) -> str:
         causes.append(Cause("target.kind", "FieldValueNotSupported", message))
     if not aim.get("name"):
         causes.append(Cause("target.name", "FieldValueRequired", "Required value"))
-    if causes:
-        raise invalid("Binding", target.name, causes)
+    if causes:  # the real server takes this for an error of its own
+        raise ApiError(500, "", ", ".join(f"{cause.field}: {cause.message}" for cause in causes))
     return str(aim["name"])
 
 

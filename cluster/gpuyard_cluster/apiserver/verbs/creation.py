@@ -13,7 +13,7 @@ from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.changes import apply
 from gpuyard_cluster.apiserver.custom import definitions
 from gpuyard_cluster.apiserver.errors import already_exists, invalid
-from gpuyard_cluster.apiserver.kinds import defaults
+from gpuyard_cluster.apiserver.kinds import new_objects
 from gpuyard_cluster.apiserver.kinds.resources import Resource
 from gpuyard_cluster.apiserver.routing import Target
 from gpuyard_cluster.apiserver.rules import metadata, validation
@@ -29,6 +29,7 @@ _CREATED_WITH_STATUS = frozenset({"nodes"})
 def create(backend: Backend, target: Target, obj: JSON, options: WriteOptions) -> Stored:
     """Store a new object that is decoded and defaulted; ApiError when it is refused."""
     managed = obj["metadata"].pop("managedFields", None)
+    metadata.strip(obj["metadata"])
     metadata.place(target, obj["metadata"])
     place = replace(target, name=obj["metadata"].get("name", ""))
     attempt = admission.Attempt("CREATE", place, None, options)
@@ -53,7 +54,8 @@ def _owned(backend: Backend, place: Target, obj: JSON, managed: Any, options: Wr
     if options.applied:
         return {**obj, "metadata": {**obj["metadata"], "managedFields": managed}} if managed else obj
     resource, now = place.resource, backend.timestamp()
-    sent = {key: value for key, value in obj.items() if key != "status"} if _loses_status(resource) else obj
+    owned = "status" if resource.status_isolated else ""
+    sent = {key: value for key, value in obj.items() if key != owned}
     tracked = apply.track(None, sent, options.manager, now=now, schema=resource.document)
     return {**obj, "metadata": tracked["metadata"]}
 
@@ -69,7 +71,7 @@ def _prepare(resource: Resource, obj: JSON) -> None:
         if not resource.custom:
             obj["status"] = {}
     if not resource.custom:
-        defaults.prepare_create(resource.kind, obj)
+        new_objects.prepare_create(resource.kind, obj)
     if generations.counted(resource):
         obj["metadata"]["generation"] = 1
 

@@ -5,8 +5,9 @@ Stands for the patchers of kube-apiserver. A patch is always made on the newest 
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.backend import Backend
-from gpuyard_cluster.apiserver.changes import apply, patches
-from gpuyard_cluster.apiserver.errors import Cause, bad_request, invalid, not_found
+from gpuyard_cluster.apiserver.changes import apply, merging, patches
+from gpuyard_cluster.apiserver.errors import ApiError, Cause, bad_request, conflict, invalid, not_found
+from gpuyard_cluster.apiserver.kinds import kinds
 from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request
 from gpuyard_cluster.apiserver.routing import Target
 from gpuyard_cluster.apiserver.rules import metadata
@@ -23,17 +24,20 @@ def patch(
     if options.applied:
         return _apply(backend, target, request, options)
     current = backend.view(target).obj(backend.read(target))
-    changed = patched(request, current, target.resource.kind)
+    change = encoding.decode(request.body, JSON_TYPE)
+    changed = patches.apply_patch(request.content_type, current, change.value, target.resource.kind)
     _check_patched(target, changed)
-    warnings = bodies.settle(changed, target.resource, options, patched=True)
+    warnings = bodies.settle(changed, target.resource, options, duplicates=change.duplicates, patched=True)
     return updates.update(backend, target, changed, options), 200, warnings
 
 
 def _check_patched(target: Target, changed: JSON) -> None:
     """Refuse patches that make the object another one."""
     version = changed.get("apiVersion")
-    if version != target.resource.api_version or not changed.get("kind"):
-        message = f"Invalid value: {version!r}: a patch may not change apiVersion and kind"
+    if not version or not changed.get("kind"):
+        raise bad_request("Object 'Kind' is missing: a patch may not remove apiVersion and kind")
+    if (version, changed["kind"]) != (target.resource.api_version, target.resource.kind):
+        message = f"Invalid value: {version} {changed['kind']}: a patch may not change apiVersion and kind"
         raise invalid("", "", [Cause("patch", "FieldValueInvalid", message)])
     bodies.check_type(changed, target.resource)
     metadata.require_name(changed["metadata"])
@@ -48,10 +52,12 @@ def patched(request: Request, current: JSON, kind: str) -> JSON:
 def _apply(
     backend: Backend, target: Target, request: Request, options: WriteOptions
 ) -> tuple[Stored, int, list[str]]:
-    config = _config(target, request)
-    stored = backend.get(target)
-    if stored is None and target.subresource:
-        raise not_found(target.resource.qualified, target.name)
+    config, stored = _config(request), backend.get(target)
+    bodies.check_type(config, target.resource)
+    _check_typed(target, config)
+    if stored is None:
+        _check_new(target, config["metadata"])
+    metadata.place(target, config["metadata"])
     obj = apply.apply(
         None if stored is None else backend.view(target).obj(stored),
         _applicable(target, config),
@@ -67,14 +73,33 @@ def _apply(
     return updates.update(backend, target, obj, options), 200, warnings
 
 
-def _config(target: Target, request: Request) -> JSON:
+def _config(request: Request) -> JSON:
     config = encoding.decode(request.body, "application/yaml").value
     if not isinstance(config, dict) or not config.get("kind") or not config.get("apiVersion"):
         raise bad_request("invalid object type: apiVersion and kind must be set in the applied configuration")
-    bodies.check_type(config, target.resource)
-    metadata.require_name(config["metadata"])
-    metadata.place(target, config["metadata"])
     return config
+
+
+def _check_new(target: Target, given: JSON) -> None:
+    """Refuse what can only be applied to an object that exists."""
+    if target.subresource:
+        raise not_found(target.resource.qualified, target.name)
+    metadata.require_name(given)
+    if uid := given.get("uid"):
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
+        raise conflict(target.resource.qualified, target.name, why)
+
+
+def _check_typed(target: Target, config: JSON) -> None:
+    """500 for a configuration that does not fit its type: the real server cannot even read such a one."""
+    typed, schema = merging.copied(config), target.resource.schema
+    try:
+        unknown = kinds.decode(typed) + (schema.prune(typed) if schema is not None else [])
+    except ApiError as error:
+        raise ApiError(500, "", f"failed to create typed patch object: {error.message}") from error
+    if unknown:
+        message = f".{unknown[0]}: field not declared in schema"
+        raise ApiError(500, "", f"failed to create typed patch object: {message}")
 
 
 def _applicable(target: Target, config: JSON) -> JSON:

@@ -37,9 +37,10 @@ def scaled(target: Target, obj: JSON, scale: JSON) -> JSON:
     replicas = (scale.get("spec") or {}).get("replicas", 0)
     if not isinstance(replicas, int) or replicas < 0:
         message = f"Invalid value: {replicas}: must be greater than or equal to 0"
-        raise invalid(
-            "Scale.autoscaling", target.name, [Cause("spec.replicas", "FieldValueInvalid", message)]
-        )
+        custom = target.resource.custom
+        kind = target.resource.qualified_kind if custom else "Scale.autoscaling"
+        field = _paths(target)["specReplicasPath"] if custom else "spec.replicas"
+        raise invalid(kind, target.name, [Cause(field, "FieldValueInvalid", message)])
     version = (scale.get("metadata") or {}).get("resourceVersion") or obj["metadata"]["resourceVersion"]
     changed = {**obj, "metadata": {**obj["metadata"], "resourceVersion": version}}
     return _with(changed, _steps(_paths(target)["specReplicasPath"]), replicas)

@@ -31,13 +31,15 @@ def update(backend: Backend, target: Target, obj: JSON, options: WriteOptions) -
     metadata.place(target, obj["metadata"])
     _check_version_given(target.resource, obj)
     metadata.check_version(target, old["metadata"], obj["metadata"])
+    metadata.check_deletion(target, old["metadata"], obj["metadata"])
     metadata.keep(old["metadata"], obj["metadata"])
     attempt = admission.Attempt("UPDATE", target, old, options)
     obj = isolate(target, old, obj)
     scaled = target.subresource == "scale"  # it was admitted as a Scale
     if not scaled:
         obj = admission.mutate(backend, attempt, obj)
-    generations.count(target.resource, old, obj)
+    if target.subresource != "status":
+        generations.count(target.resource, old, obj)
     _validate(target, old, obj)
     if target.resource.kind == "CustomResourceDefinition" and not target.subresource:
         definitions.establish(obj, backend.timestamp())
@@ -55,7 +57,7 @@ def _track(backend: Backend, target: Target, change: tuple[JSON, JSON], options:
         old,
         new,
         options.manager,
-        now=backend.timestamp(),
+        now="" if target.subresource == "scale" else backend.timestamp(),  # as the real server: undated
         subresource=target.subresource,
         schema=target.resource.document,
     )
@@ -108,7 +110,7 @@ def _check_version_given(resource: Resource, obj: JSON) -> None:
             "FieldValueInvalid",
             "Invalid value: 0x0: must be specified for an update",
         )
-        raise invalid(resource.qualified_kind, obj["metadata"]["name"], [cause])
+        raise invalid(resource.qualified, obj["metadata"]["name"], [cause])
 
 
 def _validate(target: Target, old: JSON, new: JSON) -> None:

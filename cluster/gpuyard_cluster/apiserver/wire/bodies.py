@@ -53,6 +53,10 @@ def read_delete_options(request: Request) -> JSON:
 
 def check_type(obj: JSON, resource: Resource) -> None:
     """Set kind and apiVersion where the client left them out; 400 or 422 when they are another's."""
+    if resource.custom and not (obj.get("kind") and obj.get("apiVersion")):
+        raise bad_request(
+            "Object 'Kind' is missing: a custom resource says what it is by apiVersion and kind"
+        )
     kind, version = obj.setdefault("kind", resource.kind), obj.setdefault("apiVersion", resource.api_version)
     if version != resource.api_version:
         raise bad_request(
@@ -69,7 +73,7 @@ def check_type(obj: JSON, resource: Resource) -> None:
     if resource.custom:
         message = f'Invalid value: "{kind}": must be {resource.kind}'
         raise invalid(
-            resource.qualified_kind,
+            f"{kind}.{resource.group}",
             str(obj["metadata"].get("name", "")),
             [Cause("kind", "FieldValueInvalid", message)],
         )
@@ -100,6 +104,9 @@ def settle(
     problems += [f'duplicate field "{path}"' for path in duplicates]
     if problems and options.validation == "Strict":
         kind, version = resource.kind, resource.version
+        if patched:
+            message = f"Invalid value: strict decoding error: {', '.join(problems)}"
+            raise invalid("", "", [Cause("patch", "FieldValueInvalid", message)])
         raise bad_request(
             f'{kind} in version "{version}" cannot be handled as a {kind}: '
             f"strict decoding error: {', '.join(problems)}"

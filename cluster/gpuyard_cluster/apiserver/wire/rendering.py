@@ -64,6 +64,8 @@ class Renderer:
         if self.form.partial:
             return document(_partial_list(items, metadata), self.form)
         resource = self.view.resource
+        if resource.custom:
+            metadata = {"continue": "", **metadata}
         head = {"kind": resource.list_kind, "apiVersion": resource.api_version, "metadata": metadata}
         body = b",".join(self.view.item(stored) for stored in items)
         return _response(b'%b,"items":[%b]}' % (orjson.dumps(head)[:-1], body), self.form)

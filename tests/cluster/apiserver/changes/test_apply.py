@@ -195,20 +195,23 @@ def test_a_status_is_applied_through_its_subresource_by_an_entry_of_its_own() ->
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told"),
+    ("wanted", "code", "told"),
     [
-        ({"metadata": {"name": "a"}}, "apiVersion and kind"),
-        ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": "a"}, "metadata must be set"),
-        (config(managedFields=[{"manager": "x"}]), "metadata.managedFields must be nil"),
-        (deployment({"image": "x"}), ".spec.template.spec.containers"),
-        (deployment({"name": "a"}, {"name": "a"}), ".spec.template.spec.containers"),
-        (deployment({"name": "a", "env": [{"value": "1"}]}), ".spec.template.spec.containers[0].env"),
+        ({"metadata": {"name": "a"}}, 400, "apiVersion and kind"),
+        ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": "a"}, 400, "metadata must be set"),
+        (config(managedFields=[{"manager": "x"}]), 400, "metadata.managedFields must be nil"),
+        (config(managedFields=[]), 400, "metadata.managedFields must be nil"),
+        (deployment({"image": "x"}), 500, ".spec.template.spec.containers"),
+        (deployment({"name": "a"}, {"name": "a"}), 500, ".spec.template.spec.containers"),
+        (deployment({"name": "a", "env": [{"value": "1"}]}), 500, ".spec.template.spec.containers[0].env"),
     ],
 )
-def test_a_configuration_that_cannot_be_applied_is_a_bad_request(wanted: dict[str, Any], told: str) -> None:
+def test_a_configuration_that_cannot_be_applied_is_refused(
+    wanted: dict[str, Any], code: int, told: str
+) -> None:
     with pytest.raises(ApiError) as refused:
         applied(None, wanted, "one")
-    assert refused.value.code == 400
+    assert refused.value.code == code
     assert told in refused.value.message
 
 

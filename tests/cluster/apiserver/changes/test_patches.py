@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.writes import PatchType
+from gpuyard.writes import JSON, PatchType
 from gpuyard_cluster.apiserver.changes.patches import apply_patch, merge_patch
 from gpuyard_cluster.apiserver.errors import ApiError
 
@@ -85,12 +85,10 @@ def test_json_patch_operations_apply_in_order() -> None:
         ({"op": "remove", "path": "/data/missing"}, "remove operation does not apply"),
         ({"op": "add", "path": "/missing/deep/path", "value": "2"}, "add operation does not apply"),
         ({"op": "add", "path": "data", "value": "2"}, "add operation does not apply"),
-        ({"op": "add", "path": "/data/x"}, "add operation does not apply"),
+        ({"op": "add", "path": "", "value": {}}, "add operation does not apply"),
         ({"op": "frobnicate", "path": "/data/x"}, "frobnicate operation does not apply"),
         ({"op": "add", "path": 3, "value": 1}, "add operation does not apply"),
         ({"op": "replace", "path": "", "value": 1}, "not an object"),
-        ("nonsense", "does not apply"),
-        (None, "does not apply"),
     ],
 )
 def test_a_failing_json_patch_is_unprocessable_and_says_why(operation: Any, told: str) -> None:
@@ -136,3 +134,23 @@ def test_an_unknown_content_type_names_those_accepted() -> None:
         apply_patch("application/json", CONFIG_MAP, {}, "ConfigMap")
     assert refused.value.code == 415
     assert "application/strategic-merge-patch+json" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("operation", "data"),
+    [
+        ({"op": "replace", "path": "/data/new", "value": "2"}, {"x": "1", "new": "2"}),
+        ({"op": "copy", "from": "/data/missing", "path": "/data/x"}, {"x": None}),
+        ({"op": "test", "path": "/data/missing", "value": None}, {"x": "1"}),
+        ({"op": "add", "path": "/data/x"}, {"x": None}),
+    ],
+)
+def test_what_is_missing_is_null_as_in_gos_library(operation: JSON, data: JSON) -> None:
+    current = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": "1"}}
+    assert apply_patch(PatchType.JSON, current, [operation], "ConfigMap")["data"] == data
+
+
+@pytest.mark.parametrize("operation", ["nonsense", None, 1])
+def test_an_operation_is_an_object(operation: Any) -> None:
+    with pytest.raises(ApiError, match="an operation is a JSON object"):
+        apply_patch(PatchType.JSON, CONFIG_MAP, [operation], "ConfigMap")

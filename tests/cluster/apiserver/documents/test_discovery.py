@@ -59,7 +59,7 @@ def test_a_resource_list_names_resources_and_their_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "group", "resource"), [("/api", None, "pods"), ("/apis", "apps", "deployments")]
+    ("path", "group", "resource"), [("/api", None, "pods"), ("/apis", "example.com", "widgets")]
 )
 def test_the_aggregated_form_covers_all_groups(path: str, group: str | None, resource: str) -> None:
     body = served(path, aggregated=True)

@@ -10,34 +10,6 @@ def filled(kind: str, **fields: Any) -> dict[str, Any]:
     return obj
 
 
-def created(kind: str, **fields: Any) -> dict[str, Any]:
-    obj = filled(kind, apiVersion="v1", **fields)
-    defaults.prepare_create(kind, obj)
-    return obj
-
-
-def test_a_new_pod_is_pending_and_says_when_it_is_gated() -> None:
-    container = {"name": "main", "image": "a"}
-    free = created("Pod", spec={"containers": [container]})
-    assert free["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
-    gated = created("Pod", spec={"containers": [container], "schedulingGates": [{"name": "x"}]})
-    (condition,) = gated["status"]["conditions"]
-    assert (condition["type"], condition["status"], condition["reason"]) == (
-        "PodScheduled",
-        "False",
-        "SchedulingGated",
-    )
-
-
-def test_a_namespace_carries_its_name_and_a_finalizer() -> None:
-    namespace = created("Namespace", metadata={"name": "n"})
-    assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
-    assert (namespace["spec"], namespace["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
-    released = {**namespace, "spec": {}}
-    defaults.apply_defaults("Namespace", released)
-    assert released["spec"] == {}, "a finalizer that was removed must not come back"
-
-
 def test_the_texts_of_a_secret_are_kept_as_base64_and_win() -> None:
     secret = filled("Secret", stringData={"x": "hi", "y": "new"}, data={"y": "b2xk"})
     assert secret == {"kind": "Secret", "type": "Opaque", "data": {"x": "aGk=", "y": "bmV3"}}
@@ -46,11 +18,6 @@ def test_the_texts_of_a_secret_are_kept_as_base64_and_win() -> None:
 def test_allocatable_starts_as_capacity() -> None:
     node = filled("Node", status={"capacity": {"cpu": "8"}})
     assert node["status"]["allocatable"] == {"cpu": "8"}
-
-
-def test_spec_and_status_are_there_even_when_empty() -> None:
-    assert created("Node")["spec"] == {}
-    assert "spec" not in created("ConfigMap")
 
 
 def test_workloads_share_no_default_with_each_other() -> None:
@@ -106,29 +73,3 @@ def test_completions_follow_from_nothing_where_parallelism_is_given() -> None:
     defaults.apply_defaults("Job", alone)
     defaults.apply_defaults("Job", parallel)
     assert (alone["spec"].get("completions"), parallel["spec"].get("completions")) == (1, None)
-
-
-def test_a_job_selects_its_pods_by_its_own_uid() -> None:
-    job: JSON = {
-        "metadata": {"name": "train", "uid": "u1"},
-        "spec": {"template": {"metadata": {"labels": {"a": "b"}}}},
-    }
-    defaults.prepare_create("Job", job)
-    mark = {"batch.kubernetes.io/controller-uid": "u1"}
-    assert job["spec"]["selector"] == {"matchLabels": mark}
-    labels = job["spec"]["template"]["metadata"]["labels"]
-    assert (
-        labels
-        == {"a": "b", "job-name": "train", "controller-uid": "u1", "batch.kubernetes.io/job-name": "train"}
-        | mark
-    )
-    assert job["metadata"]["labels"] == labels
-
-
-def test_a_job_may_bring_its_own_selector() -> None:
-    job: JSON = {
-        "metadata": {"name": "t", "uid": "u"},
-        "spec": {"manualSelector": True, "selector": {"matchLabels": {}}},
-    }
-    defaults.prepare_create("Job", job)
-    assert job["spec"]["selector"] == {"matchLabels": {}}

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from gpuyard_cluster.apiserver.kinds.pod_defaults import default_pod, default_pod_spec, qos_class
+from gpuyard_cluster.apiserver.kinds.pod_defaults import admit_pod, default_pod, default_pod_spec, qos_class
 
 
 def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
@@ -12,6 +12,7 @@ def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
 def test_what_a_user_leaves_out_is_filled_in() -> None:
     body = pod({"name": "main", "image": "app", "resources": {"limits": {"cpu": "1"}}})
     default_pod(body)
+    admit_pod(body)
     spec, main = body["spec"], body["spec"]["containers"][0]
     assert main["resources"] == {"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}
     assert (main["imagePullPolicy"], main["terminationMessagePolicy"]) == ("Always", "File")
@@ -58,12 +59,12 @@ def test_a_pod_tolerates_a_lost_node_for_five_minutes_unless_it_says_otherwise()
         "tolerationSeconds": 1,
     }
     body = pod(tolerations=[own])
-    default_pod(body)
+    admit_pod(body)
     first, second = body["spec"]["tolerations"]
     assert first == own
     assert (second["key"], second["tolerationSeconds"]) == ("node.kubernetes.io/unreachable", 300)
     everything = pod(tolerations=[{"operator": "Exists"}])
-    default_pod(everything)
+    admit_pod(everything)
     assert everything["spec"]["tolerations"] == [{"operator": "Exists"}]
 
 

@@ -19,9 +19,9 @@ def test_a_change_is_judged_by_the_rules_of_change() -> None:
 
 
 def test_a_status_has_rules_of_its_own() -> None:
-    moved = {**POD, "spec": {}, "status": {"conditions": [{"type": "Ready"}]}}
+    moved = {**POD, "spec": {}, "status": {"nominatedNodeName": "Node 1"}}
     assert [cause.field for cause in validate_update("Pod", POD, moved, "status")] == [
-        "status.conditions[0].status"
+        "status.nominatedNodeName"
     ]
     less = {**NODE, "status": {"capacity": {"cpu": "-1"}}}
     assert [cause.field for cause in validate_update("Node", NODE, less, "status")] == [

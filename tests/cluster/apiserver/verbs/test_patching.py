@@ -40,7 +40,9 @@ def test_faulty_patches_change_nothing(api: Caller) -> None:
     made = api.make(CONFIGS, config("a", {"x": "1"}))
     assert api.patch(f"{CONFIGS}/a", b"[1").status == 400
     assert api.patch(f"{CONFIGS}/a", {"data": {"x": 1}}).status == 422
-    assert api.patch(f"{CONFIGS}/a", {"kind": "Secret"}).status == 400
+    assert api.patch(f"{CONFIGS}/a", {"kind": "Secret"}).status == 422
+    assert api.patch(f"{CONFIGS}/a", {"kind": None}).status == 400
+    assert api.patch(f"{CONFIGS}/a", {"metadata": {"name": None}}).status == 400
     assert api.patch(f"{CONFIGS}/a", {}, "application/json").status == 415
     assert api.patch(f"{CONFIGS}/none", {}).status == 404
     assert api.get(f"{CONFIGS}/a").body == made
@@ -75,11 +77,11 @@ def test_an_apply_writes_only_what_its_path_writes(api: Caller) -> None:
     api.make(DEFINITIONS, definition(subresources={"status": {}}))
     body = widget("a", size=1) | {"status": {"phase": "Early"}}
     assert "status" not in api.patch(f"{WIDGETS}/a", body, APPLY, fieldManager="one").body
+    missing = widget("none") | {"status": {"phase": "Ready"}}
     report = widget("a", size=5) | {"status": {"phase": "Ready"}}
     seen = api.patch(f"{WIDGETS}/a/status", report, APPLY, fieldManager="two").body
     assert (seen["spec"], seen["status"]) == ({"size": 1}, {"phase": "Ready"})
-    assert api.patch(f"{WIDGETS}/none/status", report, APPLY, fieldManager="two").status == 400
-    missing = report | {"metadata": {"name": "none"}}
+    assert api.patch(f"{WIDGETS}/a/status", missing, APPLY, fieldManager="two").status == 400
     assert api.patch(f"{WIDGETS}/none/status", missing, APPLY, fieldManager="two").status == 404
 
 

@@ -27,7 +27,7 @@ def test_a_custom_resource_is_scaled_by_its_own_fields(api: Caller) -> None:
 
 def test_replicas_are_a_number_from_zero(api: Caller) -> None:
     answer = api.patch(f"{WIDGETS}/a/scale", {"spec": {"replicas": -1}})
-    assert (answer.status, answer.causes) == (422, {("spec.replicas", "FieldValueInvalid")})
+    assert (answer.status, answer.causes) == (422, {(".spec.free.count", "FieldValueInvalid")})
     assert api.patch(f"{WIDGETS}/a/scale", {"spec": {"replicas": "two"}}).status == 422
     assert api.put(f"{WIDGETS}/a/scale", {"spec": {"replicas": "two"}}).status == 400
 

@@ -85,12 +85,12 @@ def test_the_status_path_may_label_but_nothing_else(api: Caller) -> None:
 
 def test_metadata_of_the_server_stays(api: Caller) -> None:
     made = api.make(CONFIGS, config("a"))
-    change = {
-        "metadata": {"creationTimestamp": None, "deletionTimestamp": "2030-01-01T00:00:00Z", "generation": 9}
-    }
+    change = {"metadata": {"creationTimestamp": None, "generation": 9}}
     body = api.patch(f"{CONFIGS}/a", change | {"data": {"x": "1"}}).body
     assert body["metadata"]["creationTimestamp"] == made["metadata"]["creationTimestamp"]
-    assert not {"deletionTimestamp", "generation"} & set(body["metadata"])
+    assert "generation" not in body["metadata"]
+    deleted = api.patch(f"{CONFIGS}/a", {"metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}})
+    assert (deleted.status, deleted.causes) == (422, {("metadata.deletionTimestamp", "FieldValueInvalid")})
     wrong = api.patch(f"{CONFIGS}/a", {"metadata": {"uid": OTHER_UID}})
     assert (wrong.status, wrong.causes) == (422, {("metadata.uid", "FieldValueInvalid")})
     assert api.patch(f"{CONFIGS}/a", {"metadata": {"name": "b"}}).status == 400

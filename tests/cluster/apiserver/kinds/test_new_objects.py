@@ -1,0 +1,74 @@
+from typing import Any
+
+from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.kinds import defaults
+from gpuyard_cluster.apiserver.kinds.new_objects import prepare_create
+
+BORN = "2023-11-14T22:13:20Z"
+
+
+def created(kind: str, **fields: Any) -> dict[str, Any]:
+    obj = {"kind": kind, "apiVersion": "v1", "metadata": {"creationTimestamp": BORN}, **fields}
+    defaults.apply_defaults(kind, obj)
+    prepare_create(kind, obj)
+    return obj
+
+
+def test_a_new_pod_is_pending_and_says_when_it_is_gated() -> None:
+    container = {"name": "main", "image": "a"}
+    free = created("Pod", spec={"containers": [container]})
+    assert free["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+    gated = created("Pod", spec={"containers": [container], "schedulingGates": [{"name": "x"}]})
+    (condition,) = gated["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["reason"]) == (
+        "PodScheduled",
+        "False",
+        "SchedulingGated",
+    )
+    assert condition["lastTransitionTime"] == BORN
+
+
+def test_a_namespace_carries_its_name_and_a_finalizer() -> None:
+    namespace = created("Namespace", metadata={"name": "n"})
+    assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
+    assert (namespace["spec"], namespace["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
+    released = {**namespace, "spec": {}}
+    defaults.apply_defaults("Namespace", released)
+    assert released["spec"] == {}, "a finalizer that was removed must not come back"
+
+
+def test_spec_and_status_are_there_even_when_empty() -> None:
+    assert created("Node")["spec"] == {}
+    assert "spec" not in created("ConfigMap")
+
+
+def test_counts_are_there_even_when_they_are_zero() -> None:
+    obj: JSON = {"kind": "ReplicaSet", "apiVersion": "apps/v1"}
+    prepare_create("ReplicaSet", obj)
+    assert obj["status"] == {"replicas": 0}
+
+
+def test_a_job_selects_its_pods_by_its_own_uid() -> None:
+    job: JSON = {
+        "metadata": {"name": "train", "uid": "u1"},
+        "spec": {"template": {"metadata": {"labels": {"a": "b"}}}},
+    }
+    prepare_create("Job", job)
+    mark = {"batch.kubernetes.io/controller-uid": "u1"}
+    assert job["spec"]["selector"] == {"matchLabels": mark}
+    labels = job["spec"]["template"]["metadata"]["labels"]
+    assert (
+        labels
+        == {"a": "b", "job-name": "train", "controller-uid": "u1", "batch.kubernetes.io/job-name": "train"}
+        | mark
+    )
+    assert job["metadata"]["labels"] == labels
+
+
+def test_a_job_may_bring_its_own_selector() -> None:
+    job: JSON = {
+        "metadata": {"name": "t", "uid": "u"},
+        "spec": {"manualSelector": True, "selector": {"matchLabels": {}}},
+    }
+    prepare_create("Job", job)
+    assert job["spec"]["selector"] == {"matchLabels": {}}
