@@ -146,7 +146,7 @@ def test_without_either_nothing_is_answered_but_health(up: Up) -> None:
         assert client.VersionApi(api.api_client).get_code().major == "1"
 
 
-def test_a_wrong_token_is_refused_and_a_stranger_s_certificate_too(up: Up) -> None:
+def test_a_wrong_token_is_refused(up: Up) -> None:
     found = kubeconfig(up, *CERTIFICATE)
     found["users"][0]["user"]["token"] = "guessed"
     with core(found) as api, pytest.raises(client.ApiException) as refused:
