@@ -45,6 +45,23 @@ def test_nvidias_own_file_goes_first(tmp_path: Path) -> None:
     assert plugin_spec(node("yard-1"), written(tmp_path), None, config).config.sharing.replicas == 1
 
 
+def test_of_a_folder_the_nodes_label_chooses(tmp_path: Path) -> None:
+    folder = tmp_path / "configs"
+    folder.mkdir()
+    written(folder, "version: v1", "whole")
+    written(folder, "sharing: {mps: {resources: [{name: gpu, replicas: 2}]}}", "halves")
+    labelled = {"metadata": {"name": "yard-1", "labels": {vocabulary.PLUGIN_CONFIG: "halves"}}}
+    assert plugin_spec(labelled, written(tmp_path), None, folder).config.sharing.replicas == 2
+    assert plugin_spec(node("yard-1"), written(tmp_path), None, folder).config.sharing.replicas == 4
+
+
+def test_a_node_that_the_yard_does_not_know_waits_only_where_that_is_configured(tmp_path: Path) -> None:
+    patient = written(tmp_path, "flags: {failOnInitError: false}", "patient.yaml")
+    assert plugin_spec(node("stranger"), written(tmp_path), None, patient).gpus == ()
+    with pytest.raises(SetupError, match="no node 'stranger'"):
+        plugin_spec(node("stranger"), written(tmp_path), None, written(tmp_path, "version: v1", "config"))
+
+
 @pytest.mark.parametrize(
     ("yard", "config", "words"),
     [

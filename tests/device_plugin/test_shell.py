@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gpuyard import vocabulary
+from gpuyard.inventory import Sharing, SharingMode
+from gpuyard_device_plugin import advertised
+from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.ports import PluginSpec, Ports
 from gpuyard_device_plugin.service import DevicePlugin
 from gpuyard_device_plugin.shell import PluginShell
@@ -17,6 +22,7 @@ from tests.device_plugin.grpc_kubelet import GrpcKubelet, short_folder
 
 GPU = vocabulary.GPU
 ENDPOINT = "gpuyard-gpu.sock"
+RENAMED = PluginConfig(sharing=Sharing(SharingMode.TIME_SLICING, 4, renamed=True))
 READY = "ready"
 
 
@@ -165,6 +171,25 @@ def test_stopping_ends_the_streams_and_leaves_no_socket_behind() -> None:
             await found.stop()
             await found.kubelet.until(lambda: found.kubelet.ended == [GPU])
             assert sockets(found.kubelet.folder) == ["kubelet.sock"]
+
+    asyncio.run(story())
+
+
+def test_another_configuration_brings_its_sockets_and_takes_those_of_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(advertised, "FORGET_SECONDS", 0.0)
+
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            found.plugin.reconfigure(PluginSpec(NODE, gpus(2), RENAMED))
+            await found.kubelet.until(lambda: bool(found.kubelet.lists.get(vocabulary.GPU_SHARED)))
+            await found.kubelet.until(lambda: GPU in found.kubelet.ended)
+            assert [device.ID for device in found.kubelet.lists[vocabulary.GPU_SHARED][-1]] == [
+                f"{gpu.uuid}::{replica}" for gpu in gpus(2) for replica in range(4)
+            ]
+            await found.kubelet.until(lambda: ENDPOINT not in sockets(found.kubelet.folder))
 
     asyncio.run(story())
 
