@@ -7,7 +7,7 @@ called `serve`, beside whatever else runs there, and signals are left alone.
 import asyncio
 import logging
 import ssl
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -18,7 +18,7 @@ from gpuyard_cluster.apiserver.consulting import answer
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
 from gpuyard_cluster.apiserver.server import APIServer, refusal
-from gpuyard_cluster.apiserver.storage.watches import Watch
+from gpuyard_cluster.apiserver.storage.watches import Watch, WatchEvent
 from gpuyard_cluster.apiserver.wire import encoding
 from gpuyard_cluster.listening import SUBJECT, Guest, listen
 
@@ -26,6 +26,11 @@ log = logging.getLogger("gpuyard.apiserver")
 
 BOOKMARK_SECONDS = 50.0
 """A watch is never silent for longer, if its reader allows bookmarks: kopf reconnects after 70 s of silence."""
+
+PATIENCE_SECONDS = 30
+"""How long a reader may leave unread what was written for it."""
+PORTION_BYTES = 256 * 1024
+"""What is written at once: the rest waits where it is counted, not in the transport."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -73,6 +78,8 @@ class Application:
             await send(_head(response))
             await self._write_events(watch, wake, send)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except TimeoutError:
+            log.warning("a watch was ended: its reader did not read for %d s", PATIENCE_SECONDS)
         finally:
             watch.close()
             reader.cancel()
@@ -83,9 +90,9 @@ class Application:
         while True:
             wake.clear()
             ended = watch.closed
-            if events := watch.take():
-                lines = b"".join(event.line for event in events)
-                await send({"type": "http.response.body", "body": lines, "more_body": True})
+            for lines in _portions(watch.take()):
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await send({"type": "http.response.body", "body": lines, "more_body": True})
             if ended:
                 return
             try:
@@ -96,6 +103,19 @@ class Application:
                 marks = now() + BOOKMARK_SECONDS
                 if now() >= ends:
                     watch.close()
+
+
+def _portions(events: Sequence[WatchEvent]) -> Iterator[bytes]:
+    """The lines of some events, not too many at once."""
+    lines, size = list[bytes](), 0
+    for event in events:
+        lines.append(event.line)
+        size += len(lines[-1])
+        if size >= PORTION_BYTES:
+            yield b"".join(lines)
+            lines, size = [], 0
+    if lines:
+        yield b"".join(lines)
 
 
 async def _read(scope: Scope, receive: Receive) -> Request | None:

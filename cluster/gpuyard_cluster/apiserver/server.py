@@ -19,6 +19,7 @@ from gpuyard_cluster.apiserver.documents.health import Metrics
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.kinds.builtin import BUILTIN
 from gpuyard_cluster.apiserver.kinds.registry import NoSuchPathError, Registry
+from gpuyard_cluster.apiserver.kinds.resources import Resource
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
 from gpuyard_cluster.apiserver.routing import Target, resolve
 from gpuyard_cluster.apiserver.storage.event_expiry import expire_events
@@ -64,13 +65,13 @@ class APIServer:
         return self._backend.store.revision
 
     def collections(self) -> dict[str, str]:
-        """Plural -> path of everything that can be listed and watched, each stored object once."""
+        """Name -> path of everything that can be listed and watched, each stored object once."""
         found = (resource for resource in self._backend.registry.all() if "watch" in resource.verbs)
-        return {resource.plural: resource.collection for resource in reversed(list(found))}
+        return {_name(resource): resource.collection for resource in reversed(list(found))}
 
     def when_served(self, tell: Callable[[str, str], None]) -> None:
-        """Call `tell` with plural and path of each custom resource that is served from now on."""
-        self._backend.on_served.append(lambda resource: tell(resource.plural, resource.collection))
+        """Call `tell` with name and path of each custom resource that is served from now on."""
+        self._backend.on_served.append(lambda resource: tell(_name(resource), resource.collection))
 
     def handle(self, request: Request) -> Response:
         """The answer to a request; refusals are answers too. No webhook is called: that fails as it says it may."""
@@ -142,6 +143,11 @@ class APIServer:
     def _count(self, request: Request, target: Target, code: int) -> None:
         resource = target.resource
         self._metrics.count(request.method, resource.group, resource.version, resource.plural, code)
+
+
+def _name(resource: Resource) -> str:
+    """A custom resource's group is part of its name: two groups may have the same plural, or a built-in one."""
+    return resource.qualified if resource.custom else resource.plural
 
 
 def refusal(error: ApiError) -> Response:

@@ -21,13 +21,13 @@ _ACTOR = "garbage-collector"
 
 
 class GarbageCollector:
-    """A `gpuyard_kube.api.Observer` of `resources`: plural -> path of the collection, as an informer takes them."""
+    """A `gpuyard_kube.api.Observer` of `resources`: name -> path of the collection, as an informer takes them."""
 
     def __init__(
         self, api: Api, runtime: Runtime, resources: Mapping[str, str], *, narrate: Narrator = silent
     ) -> None:
         self._api, self._runtime, self._narrate = api, runtime, narrate
-        self._bases = {plural: path.rpartition("/")[0] for plural, path in resources.items()}
+        self._paths = dict(resources)
         self._unseen = set(resources)
         self._graph = Graph()
         self._waiting: dict[str, None] = {}
@@ -46,7 +46,7 @@ class GarbageCollector:
 
     def follow(self, resource: str, path: str) -> None:
         """One more resource, such as a new custom one, whose objects will come."""
-        self._bases[resource] = path.rpartition("/")[0]
+        self._paths[resource] = path
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All objects of a resource as of now."""
@@ -115,7 +115,8 @@ class GarbageCollector:
         """Whether the write is done, or its object is gone."""
         item, write = decision
         place = f"/namespaces/{item.namespace}" if item.namespace else ""
-        path = f"{self._bases[item.resource]}{place}/{item.resource}/{item.name}"
+        base, _, plural = self._paths[item.resource].rpartition("/")
+        path = f"{base}{place}/{plural}/{item.name}"
         reply = await self._api.send(replace(write, path=path))
         if reply.ok:
             verb = "deleted" if write.method == "DELETE" else "patched"

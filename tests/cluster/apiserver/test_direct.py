@@ -98,7 +98,24 @@ def test_resources_can_be_added_and_can_go(world: World) -> None:
     world.api.make(DEFINITIONS, definition())
     world.api.make(WIDGETS, widget("w"))
     world.api.delete(f"{DEFINITIONS}/widgets.example.com")
-    assert world.arrive() == ["leases: old", "widgets:", "ADDED w", "DELETED w", "widgets:"]
+    assert world.arrive() == [
+        "leases: old",
+        "widgets.example.com:",
+        "ADDED w",
+        "DELETED w",
+        "widgets.example.com:",
+    ]
+
+
+def test_two_groups_may_have_the_same_plural_and_one_of_them_may_go(world: World) -> None:
+    world.api.server.when_served(world.feed().add)
+    other = definition()
+    other["metadata"]["name"], other["spec"]["group"] = "widgets.example.org", "example.org"
+    world.api.make(DEFINITIONS, definition())
+    world.api.make(DEFINITIONS, other)
+    assert world.api.delete(f"{DEFINITIONS}/widgets.example.com").status == 200
+    world.api.make(WIDGETS.replace(".com", ".org"), widget("w") | {"apiVersion": "example.org/v1"})
+    assert world.arrive()[-2:] == ["widgets.example.com:", "ADDED w"]
 
 
 def test_a_watch_that_was_ended_goes_on_with_a_new_list(world: World) -> None:

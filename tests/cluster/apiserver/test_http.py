@@ -220,3 +220,29 @@ def test_a_locked_server_answers_401_to_strangers_and_knows_those_whom_it_knows(
             assert (await answer.json())["status"]["userInfo"]["username"] == "bob"
 
     served(check)
+
+
+def test_a_reader_who_does_not_read_is_left_and_costs_no_more(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(http, "PATIENCE_SECONDS", 0.2)
+
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        host, port = str(session._base_url).removeprefix("http://").strip("/").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port), limit=1024)
+        path = f"{CONFIGS}?watch=true&timeoutSeconds=60"
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+        await reader.readline()
+        watches: list[Watch] = api.server._backend.watches._open["configmaps"]
+        assert len(watches) == 1
+        number = 0
+        while not watches[0].closed:
+            number += 1
+            api.make(CONFIGS, config(f"c{number}", {"x": "y" * 500_000}))
+            await asyncio.sleep(0.01)
+        async with session.get(f"{CONFIGS}/c1") as answer:
+            assert answer.status == 200, "others are served as before"
+        writer.close()
+
+    served(check)
+    assert any("did not read" in record.getMessage() for record in caplog.records)

@@ -16,7 +16,9 @@ from gpuyard_cluster.apiserver.errors import ApiError, Cause, bad_request, inval
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.apiserver.routing import Target
 from gpuyard_cluster.apiserver.selection import selection
+from gpuyard_cluster.apiserver.selection.label_syntax import Operator
 from gpuyard_cluster.apiserver.storage.storage import Store, Stored, expired
+from gpuyard_cluster.apiserver.storage.subscribers import Interest
 
 NOW = -1
 """The revision in a token that goes on from whatever is there now."""
@@ -59,6 +61,13 @@ def matcher(request: Request, target: Target) -> Callable[[Stored], bool]:
         )
 
     return matches
+
+
+def interest(request: Request, target: Target) -> Interest | None:
+    """The one field whose value the request's selector fixes, if it fixes any: by it watches are found."""
+    fields = selection.fields(request.query.get("fieldSelector", ""), target.resource)
+    fixed = (term for term in fields.requirements if term.operator is Operator.IN and len(term.values) == 1)
+    return next((Interest(term.key, *term.values) for term in fixed), None)
 
 
 def page(request: Request, target: Target, store: Store) -> Page:

@@ -16,6 +16,7 @@ import orjson
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.errors import ApiError
+from gpuyard_cluster.apiserver.storage.subscribers import Interest, Subscriber, Subscribers
 
 FIRST_REVISION = 2
 """What a fresh server holds: revision 1 is in the past, as it is on any cluster that clients meet."""
@@ -49,9 +50,6 @@ class Change:
     new: Stored
 
 
-Subscriber = Callable[[Change], None]
-
-
 @dataclass(slots=True)
 class _Collection:
     objects: dict[str, Stored] = field(default_factory=dict)
@@ -60,7 +58,7 @@ class _Collection:
     held: int = 0
     """Bytes of JSON in `changes`."""
     floor: int = FIRST_REVISION
-    subscribers: list[Subscriber] = field(default_factory=list)
+    subscribers: Subscribers = field(default_factory=Subscribers)
 
 
 def object_key(namespace: str, name: str) -> str:
@@ -125,16 +123,14 @@ class Store:
         self._record(collection, Change("DELETED", old, last))
         return last
 
-    def subscribe(self, collection: str, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` after each change, within the change; the result ends that. It must not write."""
-        subscribers = self._collection(collection).subscribers
-        subscribers.append(subscriber)
+    def subscribe(
+        self, collection: str, subscriber: Subscriber, interest: Interest | None = None
+    ) -> Callable[[], None]:
+        """Call `subscriber` after each change that it is interested in, within the change; the result ends that.
 
-        def unsubscribe() -> None:
-            if subscriber in subscribers:
-                subscribers.remove(subscriber)
-
-        return unsubscribe
+        It must not write.
+        """
+        return self._collection(collection).subscribers.add(subscriber, interest)
 
     def _collection(self, name: str) -> _Collection:
         return self._collections.setdefault(name, _Collection())
@@ -157,7 +153,7 @@ class Store:
         while len(found.changes) > self._history or found.held > HISTORY_BYTES:
             oldest = found.changes.popleft().new
             found.floor, found.held = oldest.revision, found.held - len(oldest.encoded)
-        for subscriber in tuple(found.subscribers):
+        for subscriber in found.subscribers.concerned(change):
             subscriber(change)
 
 

@@ -18,7 +18,9 @@ from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.storage.storage import Change, Stored, restamped
 
 BUFFER = 10_000
-"""How many events wait for a reader before it is ended."""
+"""How many changes wait for a reader before it is ended."""
+BUFFER_BYTES = 32 * 1024 * 1024
+"""How much JSON these may be in all. What was there already when the watch was opened is not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class Watch:
         self._selection = selection
         self._bookmark = bookmarks
         self._events: deque[WatchEvent] = deque()
+        self._waiting = 0
+        self._bytes = 0
 
     @property
     def bookmarked(self) -> bool:
@@ -86,6 +90,7 @@ class Watch:
         """The events since the last call, oldest first."""
         events = list(self._events)
         self._events.clear()
+        self._waiting = self._bytes = 0
         return events
 
     def see(self, change: Change) -> None:
@@ -93,12 +98,14 @@ class Watch:
         selected = select(change, self._selection.matches)
         if selected is None:
             return
-        if len(self._events) >= BUFFER:
+        if self._waiting >= BUFFER or self._bytes >= BUFFER_BYTES:
             self._events.clear()
             self.close()
             return
         kind, stored = selected
-        self.push(WatchEvent(kind, self._selection.render(stored)))
+        event = WatchEvent(kind, self._selection.render(stored))
+        self._waiting, self._bytes = self._waiting + 1, self._bytes + len(event.encoded)
+        self.push(event)
 
     def show(self, stored: Stored) -> None:
         """Queue an object that exists already as ADDED, if it matches."""

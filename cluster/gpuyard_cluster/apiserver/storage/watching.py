@@ -7,7 +7,7 @@ from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.errors import ApiError, Cause, invalid
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.apiserver.routing import Target
-from gpuyard_cluster.apiserver.storage.listing import matcher
+from gpuyard_cluster.apiserver.storage.listing import interest, matcher
 from gpuyard_cluster.apiserver.storage.storage import Store, expired
 from gpuyard_cluster.apiserver.storage.watches import Selection, Watch
 from gpuyard_cluster.apiserver.wire.rendering import Renderer
@@ -35,7 +35,7 @@ def open_watch(request: Request, target: Target, backend: Backend, renderer: Ren
         return watch
     if initial:
         watch.mark(store.revision, initial_end=True)
-    watch.unsubscribe = store.subscribe(target.resource.store, watch.see)
+    watch.unsubscribe = store.subscribe(target.resource.store, watch.see, interest(request, target))
     backend.watches.add(target.resource.store, watch)
     return watch
 

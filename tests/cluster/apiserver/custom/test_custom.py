@@ -20,8 +20,8 @@ def test_a_definition_is_served_at_once(api: Caller) -> None:
     assert api.make(WIDGETS, widget("a", size=1))["metadata"]["generation"] == 1
     listing = api.get(WIDGETS).body
     assert (listing["kind"], listing["items"][0]["kind"]) == ("WidgetList", "Widget")
-    assert told == [("widgets", "/apis/example.com/v1/widgets")]
-    assert api.server.collections()["widgets"] == "/apis/example.com/v1/widgets"
+    assert told == [("widgets.example.com", "/apis/example.com/v1/widgets")]
+    assert api.server.collections()["widgets.example.com"] == "/apis/example.com/v1/widgets"
 
 
 def test_a_changed_definition_is_followed(api: Caller) -> None:

@@ -1,4 +1,5 @@
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,6 +84,30 @@ def test_a_reader_who_falls_behind_is_ended_with_nothing_more_to_read() -> None:
         put(store, f"{number}", wanted=True)
     assert watch.closed
     assert watch.take() == []
+
+
+def test_what_waits_for_a_reader_is_bounded_in_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watches, "BUFFER_BYTES", 500)
+    store = Store()
+    watch = watch_of(store)
+    for number in range(20):
+        put(store, f"{number}", wanted=True)
+    assert watch.closed
+    assert watch.take() == []
+
+
+def test_what_was_there_already_does_not_count_as_falling_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watches, "BUFFER", 3)
+    store = Store()
+    for number in range(10):
+        put(store, f"{number}", wanted=True)
+    watch = watch_of(store)
+    for stored in store.scan("things"):
+        watch.show(stored)
+    for number in range(3):
+        put(store, f"{number}", wanted=True)
+    assert not watch.closed
+    assert len(watch.take()) == 13
 
 
 def test_bookmarks_only_come_to_readers_who_allow_them() -> None:
