@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import Final
 
-from gpuyard.policies import counted, fragmentation, published
+from gpuyard.policies import counted, foresight, fragmentation, published
 from gpuyard.policies.candidates import Policy
 
 PLUGINS: Final = "gpuyard.policies"
@@ -14,6 +14,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "clustering": published.clustering,
     "dotprod": published.dotprod,
     "fgd": fragmentation.fgd,
+    "foresight": foresight.foresight,
     "pack": counted.pack,
     "packing": published.packing,
     "random": published.random,

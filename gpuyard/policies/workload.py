@@ -4,6 +4,7 @@ Stands for the target workload of the paper "Beware of Fragmentation" (USENIX AT
 the pods that could not run there.
 """
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -58,6 +59,8 @@ class Workload:
     models: Column
     memory: Column
     part: npt.NDArray[np.float64]
+    detailed: "Workload | None" = None
+    """The same shapes told apart by their memory too; None where this is that."""
 
 
 def typical(pods: Iterable[Shape]) -> Workload:
@@ -65,7 +68,9 @@ def typical(pods: Iterable[Shape]) -> Workload:
 
     As the paper's simulator has it: of equally frequent shapes the greater one comes first.
     """
-    return _workload(shape._replace(memory=0) for shape in pods)
+    seen = list(pods)
+    found = _workload(shape._replace(memory=0) for shape in seen)
+    return dataclasses.replace(found, detailed=_workload(seen))
 
 
 def _workload(pods: Iterable[Shape]) -> Workload:

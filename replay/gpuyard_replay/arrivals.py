@@ -39,5 +39,7 @@ def ordered(
     unknown = [name for name in order.pods if name not in by_name]
     unknown += [node.name for node in nodes if node.name not in order.ranks]
     if unknown:
-        raise InvalidTraceError(f"the order does not belong to this trace: it does not know {unknown[0]}")
+        raise InvalidTraceError(
+            "the order", f"trace and order differ on {unknown[0]}", "give those that belong together"
+        )
     return [by_name[name] for name in order.pods], [order.ranks[node.name] for node in nodes]

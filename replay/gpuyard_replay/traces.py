@@ -8,16 +8,23 @@ import gzip
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from gpuyard.policies.workload import WHOLE
 
 _Row = dict[str, str]
 _Value = TypeVar("_Value")
 
+_DIGITS: Final = 12
+_MOST_GPUS: Final = 128
 
-class InvalidTraceError(ValueError):
-    """A file of a trace cannot be used; the message says where and what to do."""
+
+class InvalidTraceError(Exception):
+    """A file of a trace cannot be used: where, why, and what to do."""
+
+    def __init__(self, place: object, problem: str, remedy: str) -> None:
+        super().__init__(f"{place}: {problem}; {remedy}")
+        self.place, self.problem, self.remedy = str(place), problem, remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ def read_nodes(path: Path) -> tuple[TraceNode, ...]:
     found = _read(path, _node, ("sn", "cpu_milli", "memory_mib", "gpu", "model"))
     nodes = tuple(sorted((node for node in found if node.gpus), key=lambda node: node.name))
     if not nodes:
-        raise InvalidTraceError(f"{path}: no node has a GPU; name another file with --nodes")
+        raise InvalidTraceError(path, "no node has a GPU", "name another file with --nodes")
     return nodes
 
 
@@ -69,7 +76,9 @@ def read_pods(path: Path) -> tuple[TracePod, ...]:
     found = _read(path, _pod, ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"))
     pods = tuple(sorted(found, key=lambda pod: pod.name))
     if not any(pod.gpu_milli for pod in pods):
-        raise InvalidTraceError(f"{path}: no pod asks for a GPU; a trace is a file openb_pod_list_*.csv")
+        raise InvalidTraceError(
+            path, "no pod asks for a GPU", "name a file such as openb_pod_list_default.csv"
+        )
     return pods
 
 
@@ -83,12 +92,15 @@ def read_order(path: Path) -> Order:
             case ["N", name, rank] if rank.isdecimal():
                 ranks[name] = int(rank)
             case _:
-                raise InvalidTraceError(f"{path}:{number}: {line[:40]!r} is neither N,NODE,RANK nor P,POD")
+                place, problem = f"{path}:{number}", f"{line[:40]!r} is no line of an order"
+                raise InvalidTraceError(place, problem, "write N,NODE,RANK or P,POD")
     return Order(tuple(pods), ranks)
 
 
 def _node(row: _Row) -> TraceNode:
     cpu, memory, gpus = (_amount(row, key) for key in ("cpu_milli", "memory_mib", "gpu"))
+    if gpus > _MOST_GPUS:
+        raise ValueError(f"gpu is {gpus}, but a node has at most {_MOST_GPUS}")
     return TraceNode(row["sn"], cpu, memory, gpus, row["model"])
 
 
@@ -96,27 +108,28 @@ def _pod(row: _Row) -> TracePod:
     cpu, memory, count = (_amount(row, key) for key in ("cpu_milli", "memory_mib", "num_gpu"))
     milli = _amount(row, "gpu_milli") if count else 0
     if count and not 0 < milli <= WHOLE:
-        raise ValueError(f"gpu_milli is {milli}; a GPU has 1 to {WHOLE} thousandths")
+        raise ValueError(f"gpu_milli is {milli}, but a GPU has 1 to {WHOLE} thousandths")
     models = tuple((row.get("gpu_spec") or "").split("|")) if row.get("gpu_spec") else ()
     return TracePod(row["name"], cpu, memory, count, milli, models)
 
 
 def _amount(row: _Row, key: str) -> int:
-    if not row[key].isdecimal():
-        raise ValueError(f"{key} is {row[key][:40]!r}; it must be a whole number")
+    if not row[key].isdecimal() or len(row[key]) > _DIGITS:
+        raise ValueError(f"{key} is {row[key][:40]!r}, which is no whole number up to {_DIGITS} digits")
     return int(row[key])
 
 
 def _read(path: Path, convert: Callable[[_Row], _Value], columns: tuple[str, ...]) -> Iterator[_Value]:
     reader = csv.DictReader(_text(path).splitlines(), restval="")
-    missing = [column for column in columns if column not in (reader.fieldnames or ())]
-    if missing:
-        raise InvalidTraceError(f"{path}: no column {missing[0]}; it needs {','.join(columns)}")
-    for row in reader:
-        try:
+    try:
+        missing = [column for column in columns if column not in (reader.fieldnames or ())]
+        if missing:
+            raise InvalidTraceError(path, f"no column {missing[0]}", f"it needs {','.join(columns)}")
+        for row in reader:
             yield convert(row)
-        except ValueError as error:
-            raise InvalidTraceError(f"{path}:{reader.line_num}: {error}") from error
+    except (ValueError, csv.Error) as error:
+        place = f"{path}:{reader.line_num}"
+        raise InvalidTraceError(place, str(error), "mend or leave out this line") from error
 
 
 def _text(path: Path) -> str:
@@ -124,4 +137,4 @@ def _text(path: Path) -> str:
         content = path.read_bytes()
         return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise InvalidTraceError(f"{path}: cannot be read: {error}; name a file that can") from error
+        raise InvalidTraceError(path, f"cannot be read: {error}", "name a file that can") from error
