@@ -32,7 +32,9 @@ class ExtenderProxy:
         label = f"app.kubernetes.io/name={vocabulary.EXTENDER}"
         found = await self._api.read(_PODS, labelSelector=label)
         reply = _NOBODY if found.ok else found
-        for pod in found.body.get("items") or () if found.ok else ():
+        pods = found.body.get("items") or () if found.ok else ()
+        # One on a machine that is off comes last: the API server would wait half a minute for it.
+        for pod in sorted(pods, key=_is_ready, reverse=True):
             reply = await self._asking.read(f"{_PODS}/{_address(pod)}/proxy{path}")
             if reply.ok:
                 break
@@ -44,6 +46,11 @@ class ExtenderProxy:
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         reply = await self._api.send(Write("POST", _TOKENS, body))
         return {vocabulary.TOKEN_HEADER: reply.body["status"]["token"]} if reply.ok else {}
+
+
+def _is_ready(pod: JSON) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any(found["type"] == "Ready" and found["status"] == "True" for found in conditions)
 
 
 def _address(pod: JSON) -> str:
