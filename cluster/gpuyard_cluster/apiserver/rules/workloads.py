@@ -22,6 +22,7 @@ def workload_faults(workload: JSON) -> Iterator[Cause]:
     spec = workload.get("spec", {})
     selector = spec.get("selector")
     wanted = (selector or {}).get("matchLabels", {})
+    yield from _count_faults(spec, "spec")
     if selector is None:
         yield causes.required("spec.selector")
     elif not wanted and not selector.get("matchExpressions"):
@@ -33,7 +34,7 @@ def workload_faults(workload: JSON) -> Iterator[Cause]:
         detail = "`selector` does not match template `labels`"
         yield causes.invalid("spec.template.metadata.labels", labels, detail)
     yield from _strategy_faults(spec)
-    yield from _counts_and_template(spec, "spec")
+    yield from _template_faults(spec, "spec")
     yield from one_of(
         spec.get("template", {}).get("spec", {}), "restartPolicy", ("Always",), "spec.template.spec"
     )
@@ -70,17 +71,21 @@ def cron_job_faults(job: JSON) -> Iterator[Cause]:
 
 def _job_spec_faults(spec: JSON, path: str) -> Iterator[Cause]:
     yield from one_of(spec, "completionMode", ("Indexed", "NonIndexed"), path)
-    yield from _counts_and_template(spec, path)
+    yield from _count_faults(spec, path)
+    yield from _template_faults(spec, path)
     template, place = spec.get("template", {}).get("spec", {}), f"{path}.template.spec"
     # A template's default is Always, which no Job may have: then its user has said nothing.
     if template.get("restartPolicy", "Always") == "Always":
         yield causes.required(f"{place}.restartPolicy", 'valid values: "OnFailure", "Never"')
 
 
-def _counts_and_template(spec: JSON, path: str) -> Iterator[Cause]:
+def _count_faults(spec: JSON, path: str) -> Iterator[Cause]:
     for field in ("replicas", "parallelism", "completions", "backoffLimit"):
         if spec.get(field, 0) < 0:
             yield causes.invalid(f"{path}.{field}", spec[field], "must be greater than or equal to 0")
+
+
+def _template_faults(spec: JSON, path: str) -> Iterator[Cause]:
     template = spec.get("template", {})
     yield from label_faults(template.get("metadata", {}).get("labels", {}), f"{path}.template.labels")
     yield from spec_faults(template.get("spec", {}), f"{path}.template.spec")
