@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import gc
 import signal
+import sys
 import time
 from collections.abc import Coroutine
 from pathlib import Path
@@ -55,7 +56,7 @@ def _port(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Exit code 0 when it was ended. InvalidInputError for what it cannot do."""
+    """Exit code 0 when it was ended, 1 when it could not start. InvalidInputError for what it cannot do."""
     began = time.monotonic()
     end_at_once()
     # Python would search all that is imported, which stays, again and again: a tenth of the time of the start.
@@ -67,12 +68,16 @@ def run(arguments: argparse.Namespace) -> int:
         kubeconfig.check(arguments.kubeconfig)
     chosen = up_nodes.chosen(arguments)
     from gpuyard_cli import up_session
+    from gpuyard_cluster.wiring.operator import OperatorFailedError
 
     try:
         asyncio.run(_until_signalled(up_session.serve(chosen, arguments.port, arguments.kubeconfig, began)))
     except OSError as error:
         where = error.filename or f"--port {arguments.port}"
         raise InvalidInputError(where, "", error.strerror or str(error), "choose another") from error
+    except OperatorFailedError as error:
+        print(f"gpuyard: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -186,3 +187,13 @@ def test_what_it_cannot_do_is_said_in_one_line(arguments: tuple[str, ...], said:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"gpuyard: {said}")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_port_that_somebody_has_is_said_and_nothing_stays() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with contextlib.closing(Up("--port", str(port))) as started:
+            printed, complaint = started.process.communicate(timeout=60)
+            assert (started.process.returncode, printed) == (2, "")
+            assert complaint.startswith(f"gpuyard: --port {port}: Address already in use")
+            assert list(started.temporary.iterdir()) == []
