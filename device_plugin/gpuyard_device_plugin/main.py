@@ -1,18 +1,15 @@
-"""The command `gpuyard-device-plugin`: settings are read here, once, and nowhere else."""
+"""The command `gpuyard-device-plugin`: from its settings to one node that is served, until a signal ends it."""
 
 import argparse
 import asyncio
 import logging
-import os
 import signal
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from gpuyard import vocabulary
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import assembly, cleanup, starting
+from gpuyard_device_plugin import assembly, cleanup, options, starting
 from gpuyard_device_plugin.assembly import SetupError
 from gpuyard_device_plugin.dialing import KubeletPodResources
 from gpuyard_device_plugin.pages import pages
@@ -30,16 +27,13 @@ from gpuyard_kube.serving import AddressError, PageServer
 
 log = logging.getLogger("gpuyard.device_plugin")
 
-KUBELET = Path("/var/lib/kubelet")
-"""Where every kubelet keeps its sockets unless it is told otherwise."""
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until SIGTERM or SIGINT. 2: something has to be corrected first, as the one line on stderr says."""
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == [cleanup.COMMAND]:
         return _clean_up(words[1:])
-    given = _parser().parse_args(words)
+    given = options.parser().parse_args(words)
     logs.configure(given.log_format)
     try:
         asyncio.run(run(given))
@@ -132,63 +126,6 @@ async def _api(given: argparse.Namespace) -> HttpApi:
 
 def _narrate(beat: Beat) -> None:
     log.info("%s", beat.text)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="gpuyard-device-plugin",
-        description="A device plugin for GPUs that do not exist: registers them with the kubelet of one node.",
-        epilog=f"`gpuyard-device-plugin {cleanup.COMMAND} --help`: removes from a node what a plugin has left there.",
-    )
-    parser.add_argument(
-        "--node-name",
-        default=os.environ.get("NODE_NAME"),
-        required="NODE_NAME" not in os.environ,
-        help="the Node object to serve (default: $NODE_NAME)",
-    )
-    parser.add_argument(
-        "--yard", type=Path, required=True, metavar="FILE", help="yard.yaml: the GPUs of each node"
-    )
-    parser.add_argument(
-        "--yard-node",
-        metavar="NAME",
-        help="the node of the yard to play (default: the node's label, else its name)",
-    )
-    parser.add_argument(
-        "--config",
-        type=Path,
-        metavar="FILE",
-        help="NVIDIA's config file, v1, or a folder of such files from which the node's label "
-        f"{vocabulary.PLUGIN_CONFIG} chooses (default: `plugin` in the yard)",
-    )
-    parser.add_argument(
-        "--device-plugin-dir", type=Path, default=KUBELET / "device-plugins", help="(default: %(default)s)"
-    )
-    parser.add_argument(
-        "--pod-resources-socket",
-        type=Path,
-        default=KUBELET / "pod-resources/kubelet.sock",
-        help="(default: %(default)s)",
-    )
-    parser.add_argument(
-        "--cdi-dir",
-        type=Path,
-        default=Path("/var/run/cdi"),
-        help="where container runtimes look for CDI specifications (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--ready-file",
-        type=Path,
-        metavar="FILE",
-        help="exists while the kubelet watches every resource: for a readiness probe",
-    )
-    parser.add_argument("--host", default="127.0.0.1", help="address to be asked at (default: %(default)s)")
-    parser.add_argument(
-        "--port", type=arguments.port, default=8082, help="0: any free port (default: %(default)s)"
-    )
-    arguments.add_server(parser)
-    parser.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")
-    return parser
 
 
 if __name__ == "__main__":
