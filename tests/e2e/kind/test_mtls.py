@@ -19,6 +19,13 @@ from tests.e2e.stories.cluster import Cluster, faults, until
 ROOT = Path(__file__).parents[3]
 MANIFESTS = ROOT / "manifests"
 SCHEDULER = "gpuyard-scheduler"
+IN_ITS_NODES_NETWORK = """
+# As kube-scheduler is in a control plane. A pod network that does not masquerade has no way back from this machine.
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: gpuyard-scheduler, namespace: gpuyard-system}
+spec: {template: {spec: {hostNetwork: true, nodeSelector: {gpuyard.io/yard-node: node-1}}}}
+"""
 GROUPS = f"/apis/{vocabulary.POD_GROUP_API}/namespaces"
 
 
@@ -29,7 +36,7 @@ class Kubectl:
         self._command = ["kubectl", "--kubeconfig", kubeconfig, "--namespace", vocabulary.NAMESPACE]
 
     def __call__(self, *arguments: str) -> None:
-        ended = subprocess.run([*self._command, *arguments], capture_output=True, text=True, timeout=180)
+        ended = subprocess.run([*self._command, *arguments], capture_output=True, text=True, timeout=330)
         assert ended.returncode == 0, ended.stderr
 
     def secret(self, name: str, folder: Path, whose: str) -> None:
@@ -40,7 +47,7 @@ class Kubectl:
 
     def rolled_out(self, *deployments: str) -> None:
         for name in deployments:
-            self("rollout", "status", f"deployment/{name}", "--timeout=120s")
+            self("rollout", "status", f"deployment/{name}", "--timeout=300s")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +58,9 @@ def certificates(kubeconfig: str, tmp_path_factory: pytest.TempPathFactory) -> I
     base = os.path.relpath(MANIFESTS, overlay.resolve())
     (overlay / "kustomization.yaml").write_text(
         f"resources: [{base}, {base}/components/second-scheduler]\ncomponents: [{base}/components/mtls]\n"
+        "patches: [{path: scheduler.yaml}]\n"
     )
+    (overlay / "scheduler.yaml").write_text(IN_ITS_NODES_NETWORK)
     kubectl = Kubectl(kubeconfig)
     kubectl.secret("gpuyard-extender-tls", folder, "extender")
     kubectl.secret("gpuyard-scheduler-tls", folder, "scheduler")
