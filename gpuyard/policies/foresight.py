@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 _OFFERS: Final = 64
 """Pods that each GPU is offered: with 16 or 256 less was allocated."""
 _GROUPS: Final = 64
-_GROUP: Final = 4
+_GROUP: Final = 2
 """Random groups of pods, and the pods with GPUs in each."""
 _SEED: Final = 5
 _FINE: Final = 1000

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.policies import counted, fragmentation, registry, workload
+from gpuyard.policies import counted, foresight, fragmentation, registry, workload
 from gpuyard.policies.candidates import Candidates, best
 from gpuyard.policies.outcomes import States
 from gpuyard.policies.registry import POLICIES, UnknownPolicyError, named
@@ -138,3 +138,28 @@ def test_an_installed_distribution_adds_policies_but_replaces_none(monkeypatch: 
     assert "own" in registry.names()
     assert named("own") is counted.spread
     assert named("fgd") is fragmentation.fgd
+
+
+PODS = [Shape(11_900, 1000, 1, memory=49_000)] * 6 + [Shape(3_000, 810, 1, memory=5_000)] * 3
+FORESEEN = workload.typical([*PODS, Shape(8_000, 470, 1, memory=30_000), Shape(16_000, 0, 0, memory=30_000)])
+
+
+def test_foresight_keeps_cpus_for_gpus_that_more_than_one_pod_will_want() -> None:
+    """With 30 CPUs left both nodes can still host the next pod, so that fragmentation sees no difference."""
+    plain = Shape(16_000, 0, 0)
+    both = candidates(plain, (1000, 1000, 1000, 1000), (1000, 0, 0, 0), cpu=30_000, known=FORESEEN)
+    assert scores("fgd", both)[0] == scores("fgd", both)[1]
+    assert first("foresight", both) == 1
+
+
+def test_foresight_knows_that_a_hole_with_few_takers_stays() -> None:
+    share = Shape(3_000, 470, 1)
+    assert POLICIES["foresight"](candidates(share, (1000, 530, 700), known=FORESEEN)).argmax() == 1
+
+
+def test_what_will_be_left_over_is_all_without_cpus_and_nothing_without_gpus() -> None:
+    states = States(
+        np.array([0, 96_000]), np.array([2**18] * 2), np.array([[1000] * 4, [0] * 4]), np.zeros(2, int)
+    )
+    left = foresight.leftover(states, FORESEEN)
+    assert left.tolist() == pytest.approx([3 * 4000, 0])
