@@ -16,6 +16,7 @@ Amounts = Mapping[str, int]
 
 CPU = "cpu"
 MEMORY = "memory"
+MIB = 2**20
 PODS = "pods"
 _POD_LEVEL = ("cpu", "memory", "hugepages-")
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gpuyard.amounts import CPU
+from gpuyard.amounts import CPU, MEMORY, MIB
 from gpuyard.cluster import Node
 from gpuyard.fit import Amounts
 from gpuyard.inventory import Device, Inventory
@@ -46,12 +46,13 @@ def free(occupancy: Occupancy) -> tuple[int, ...]:
 
 
 def shapes(node: Node, booked: Mapping[str, Amounts]) -> Iterator[Shape]:
-    """What each pod on the node asked for: of GPUs by what it owns, of CPU by what it has `booked` (by UID)."""
+    """What each pod on the node asked for: of GPUs by what it owns, else by what it has `booked` (by UID)."""
     held: defaultdict[str, list[int]] = defaultdict(list)
     if node.inventory and node.owners:
         for device in node.inventory.devices():
             if device.id in node.owners:
                 held[node.owners[device.id]].append(milli(device, node.inventory))
     for uid in sorted({*held, *booked}):
-        parts, cpu = held.get(uid, []), booked.get(uid, {}).get(CPU, 0)
-        yield Shape(cpu, max(parts, default=0), len(parts))
+        parts, amounts = held.get(uid, []), booked.get(uid, {})
+        memory = amounts.get(MEMORY, 0) // MIB
+        yield Shape(amounts.get(CPU, 0), max(parts, default=0), len(parts), memory=memory)

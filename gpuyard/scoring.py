@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gpuyard import parts, placement, requests
-from gpuyard.amounts import CPU, MEMORY
+from gpuyard.amounts import CPU, MEMORY, MIB
 from gpuyard.cluster import Node
 from gpuyard.fit import Amounts
 from gpuyard.occupancy import Occupancy
@@ -23,7 +23,6 @@ from gpuyard.requests import PodRequest, Want
 from gpuyard.topology import set_score
 from gpuyard.verdicts import Rejection
 
-_MIB: Final = 2**20
 _COUNTED: Final = 16
 """The most GPUs that a node without an inventory is believed to have: its count may be one of shares."""
 
@@ -62,7 +61,7 @@ def state(node: Node) -> State:
     """The state of a node."""
     allocatable, used = node.fit.allocatable, node.used
     cpu = allocatable.get(CPU, 0) - used.get(CPU, 0)
-    memory = (allocatable.get(MEMORY, 0) - used.get(MEMORY, 0)) // _MIB
+    memory = (allocatable.get(MEMORY, 0) - used.get(MEMORY, 0)) // MIB
     if node.occupancy is None:
         left = max(map(node.left, filter(requests.is_device_resource, allocatable)), default=0)
         return State(cpu, memory, 0, (WHOLE,) * min(left, _COUNTED))
@@ -96,7 +95,7 @@ def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Can
         count=requested,
         milli=milli,
         asked_cpu=amounts.get(CPU, 0),
-        asked_memory=amounts.get(MEMORY, 0) // _MIB,
+        asked_memory=amounts.get(MEMORY, 0) // MIB,
         draw=zlib.crc32(seed.encode()),
     )
 
