@@ -16,7 +16,11 @@ from gpuyard_extender.claims import Claim
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """What one Node object says. Without an inventory (NVIDIA's own plugin) only counts are known."""
+    """What one Node object says. Without an inventory (NVIDIA's own plugin) only counts are known.
+
+    Where fake GPUs are asked for, one is to come: a kubelet may offer them before their plugin has written it, and
+    until then nothing can be had.
+    """
 
     name: str
     fit: NodeFit
@@ -28,10 +32,12 @@ class NodeFacts:
 def read(obj: JSON) -> NodeFacts | None:
     """The facts of an API object; None when the object cannot be used."""
     try:
-        marks = obj["metadata"].get("annotations") or {}
-        text = marks.get(vocabulary.INVENTORY)
+        metadata = obj["metadata"]
+        text = (metadata.get("annotations") or {}).get(vocabulary.INVENTORY)
         inventory = annotations.read_inventory(text)
         unreadable = text is not None and inventory is None
+        if inventory is None and (metadata.get("labels") or {}).get(vocabulary.FAKE_GPUS) == "true":
+            inventory = Inventory()
         return NodeFacts(str(obj["metadata"]["name"]), NodeFit.of(obj), inventory, unreadable)
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

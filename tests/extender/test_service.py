@@ -127,6 +127,17 @@ def test_a_node_without_inventory_passes_by_count_and_gets_no_plan() -> None:
     )
 
 
+def test_where_fake_gpus_are_asked_for_nothing_can_be_had_before_the_plugin_has_written_which() -> None:
+    fake = gpu_node("node-1", 2, inventory=False)
+    fake["metadata"]["labels"] = {vocabulary.FAKE_GPUS: "true"}
+    stage = Stage(fake)
+    pod = gpu_pod("early", 1)
+    stage.create(pod)
+    refused = stage.filter(pod)["FailedAndUnresolvableNodes"]
+    assert refused == {"node-1": Reason.NO_SUCH_RESOURCE.text}
+    assert stage.bound(pod, "node-1") != ""
+
+
 def test_a_planned_gang_has_its_seats_and_nobody_else_gets_them() -> None:
     stage = Stage(gpu_node("node-1", 1), gpu_node("node-2", 1))
     members = [gpu_pod(f"m{i}", group="g") for i in range(2)]
