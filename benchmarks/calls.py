@@ -4,7 +4,7 @@ import itertools
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,6 +29,27 @@ class Connection:
         self._socket.sendall(request)
         answer = self._answer()
         return time.perf_counter() - started, answer
+
+    def get(self, path: str) -> tuple[float, bytes]:
+        """Seconds until the whole answer is there, and the answer."""
+        request = f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode()
+        started = time.perf_counter()
+        self._socket.sendall(request)
+        answer = self._answer()
+        return time.perf_counter() - started, answer
+
+    def lines(self, path: str, opened: Callable[[], object]) -> Iterator[bytes]:
+        """What a watch says, line by line; `opened` is called when it has answered."""
+        self._socket.sendall(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
+        received = self._receive()
+        while b"\r\n\r\n" not in received:
+            received += self._receive()
+        opened()
+        rest = received.partition(b"\r\n\r\n")[2]
+        while True:
+            *whole, rest = rest.split(b"\n")
+            yield from whole
+            rest += self._receive()
 
     def close(self) -> None:
         self._socket.close()

@@ -58,6 +58,17 @@ def api_server(nodes: int, bound: int, port: int) -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def served(what: str) -> Iterator[tuple[str, int]]:
+    """The URL and the process id of one of the servers of `benchmarks.embedded_api`."""
+    with _started("-m", "benchmarks.embedded_api", "--serve", what) as (process, log):
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        if not said:
+            raise RuntimeError(f"the server did not start:\n{_content(log)}")
+        yield f"http://127.0.0.1:{int(said)}", process.pid
+
+
+@contextlib.contextmanager
 def extender(api: str, policy: str) -> Iterator[tuple[str, int]]:
     """GPUYard's extender as its command runs it: the URL and the process id."""
     run = "from gpuyard_extender.main import main; main()"

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 
 from gpuyard_cluster.apiserver.auth import authorization
 from gpuyard_cluster.apiserver.auth.authentication import Subject
+from gpuyard_cluster.apiserver.auth.users import User
 from gpuyard_cluster.apiserver.consulting import answer
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import MAX_BODY, Request, Response
@@ -50,7 +51,9 @@ class Application:
         if request is None:
             return
         try:
-            response = await answer(self.server, self._authenticated(request, scope))
+            user = self._user(request, scope)
+            known = request if user is request.user else replace(request, user=user)
+            response = await answer(self.server, known)
         except ApiError as error:
             response = refusal(error)
         except Exception:
@@ -61,13 +64,13 @@ class Application:
         else:
             await self._stream(response, response.watch, receive, send)
 
-    def _authenticated(self, request: Request, scope: Scope) -> Request:
-        """The request with its user. 401 for nobody."""
+    def _user(self, request: Request, scope: Scope) -> User:
+        """Whose request it is. 401 for nobody."""
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         shown: Subject | None = scope.get("extensions", {}).get(SUBJECT)
         user = self.server.authentication.user(headers, shown)
         authorization.admit(user, request.path)
-        return replace(request, user=user)
+        return user
 
     async def _stream(self, response: Response, watch: Watch, receive: Receive, send: Send) -> None:
         """Write events as they come, until the watch ends or its reader goes."""
@@ -132,10 +135,15 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
     return Request(
         method=scope["method"],
         path=scope["path"],
-        query=dict(reversed(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))),
+        query=_query(scope["query_string"]),
         headers={name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
         body=b"".join(chunks),
     )
+
+
+def _query(text: bytes) -> dict[str, str]:
+    """The parameters; of one that comes twice the first counts."""
+    return dict(reversed(parse_qsl(text.decode("latin-1"), keep_blank_values=True))) if text else {}
 
 
 async def _write(request: Request, response: Response, send: Send) -> None:

@@ -133,7 +133,10 @@ class Store:
         return self._collection(collection).subscribers.add(subscriber, interest)
 
     def _collection(self, name: str) -> _Collection:
-        return self._collections.setdefault(name, _Collection())
+        found = self._collections.get(name)
+        if found is None:
+            found = self._collections[name] = _Collection()
+        return found
 
     def _stamped(self, key: str, obj: JSON) -> Stored:
         self.revision += 1

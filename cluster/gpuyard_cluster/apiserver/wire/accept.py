@@ -3,6 +3,7 @@
 Stands for kube-apiserver's content negotiation. Protobuf is never chosen: clients that ask for it take JSON too.
 """
 
+import functools
 from dataclasses import dataclass
 
 from gpuyard_cluster.apiserver.errors import ApiError
@@ -27,6 +28,7 @@ class Form:
         return self.shape.startswith("PartialObjectMetadata")
 
 
+@functools.lru_cache(maxsize=256)
 def negotiate(accept: str) -> Form:
     """The form in the Accept header that is wanted most and served; 406 when there is none."""
     for entry in sorted((accept or "*/*").split(","), key=_quality, reverse=True):

@@ -92,7 +92,8 @@ def settle(
 
     The result are warnings for the client; with fieldValidation=Strict they are a 400.
     """
-    encoding.check_depth(obj)
+    if patched:  # a body was checked when it was read
+        encoding.check_depth(obj)
     unknown = kinds.decode(obj, patched=patched)
     if resource.schema is not None:
         unknown += resource.schema.prune(obj)
