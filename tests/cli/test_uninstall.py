@@ -26,7 +26,8 @@ class Cluster:
         self.yard = StepsYard(yard.parse(YARD))
         self.said: list[str] = []
         self.do("POST", PODS, pod("running"))
-        self.do("POST", GROUPS, {"metadata": {"name": "gang"}, "spec": {"minMember": 2}})
+        group = {"apiVersion": vocabulary.POD_GROUP_API, "kind": "PodGroup", "metadata": {"name": "gang"}}
+        self.do("POST", GROUPS, {**group, "spec": {"minMember": 2}})
         for name in ("gang-0", "gang-1"):
             self.do("POST", PODS, pod(name, gang=True))
         for _ in range(5):
