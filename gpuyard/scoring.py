@@ -4,24 +4,24 @@ Stands for the part of a score plugin that reads the snapshot. Law: what a polic
 `placement.place` would do there, whoever asks: the extender, a gang plan, a test.
 """
 
-import dataclasses
 import functools
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from gpuyard import parts, placement, requests
+from gpuyard import fit, parts, placement, requests
 from gpuyard.amounts import CPU, MEMORY, MIB
 from gpuyard.cluster import Node
-from gpuyard.fit import Amounts
+from gpuyard.fit import Amounts, PodFit
 from gpuyard.occupancy import Occupancy
-from gpuyard.policies.candidates import Candidates, Matrix, Policy, best
-from gpuyard.policies.workload import WHOLE, Column, Shape, Workload
+from gpuyard.policies.candidates import Candidates, Matrix, best
+from gpuyard.policies.workload import WHOLE, Column, Shape
 from gpuyard.requests import PodRequest, Want
 from gpuyard.topology import set_score
 from gpuyard.verdicts import Rejection
+from gpuyard.wishes import Topology, Wishes
 
 _COUNTED: Final = 16
 """The most GPUs that a node without an inventory is believed to have: its count may be one of shares."""
@@ -109,11 +109,6 @@ def stacked(states: Iterable[State], width: int = _SCALARS + 1) -> Matrix:
     return lines
 
 
-def informed(policy: Policy, known: Callable[[], Workload]) -> Policy:
-    """The policy, told what pods are typical by now."""
-    return lambda found: policy(dataclasses.replace(found, workload=known()))
-
-
 def rank(by_name: Column, scores: Column, preferences: Column) -> Column:
     """Distinct ranks from the number of rows, the best, down to 1: by preference, then score, then `by_name`.
 
@@ -127,7 +122,7 @@ def rank(by_name: Column, scores: Column, preferences: Column) -> Column:
 def row(request: PodRequest, node: Node) -> Row:
     """The row of a node, with the devices that `placement.place` gives."""
     if node.occupancy is not None:
-        return _row(request.wants, node.occupancy)
+        return _row(request.wants, request.wishes, node.occupancy)
     asked = request.totals
     count = sum(asked.values())
     tag = Shape(0, WHOLE, count).tag
@@ -135,23 +130,39 @@ def row(request: PodRequest, node: Node) -> Row:
 
 
 @functools.lru_cache(maxsize=32768)
-def _row(wants: tuple[Want, ...], occupancy: Occupancy) -> Row:
+def _row(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Row:
     asked = requests.totals(wants)
     count = sum(asked.values())
     free = [device for resource in asked for device in occupancy.free(resource)]
     offered = [device for resource in asked for device in occupancy.offered(resource)]
     milli = max((parts.milli(device, occupancy.inventory) for device in offered), default=0)
-    pairs = _pairs(wants, occupancy, {d.gpu for d in free})
+    pairs = _pairs(_given(wants, wishes, occupancy), occupancy, {d.gpu for d in free})
     return Row(len(offered), len(free), count, milli, Shape(0, milli, count).tag, *pairs)
 
 
-def _pairs(wants: tuple[Want, ...], occupancy: Occupancy, free: set[int]) -> tuple[int, int]:
-    """Score and lost score of the GPUs that the pod gets among those with something `free` (indexes)."""
-    allocation = placement.numbered(wants, occupancy)
+def preference(pod: PodFit, request: PodRequest, node: Node) -> int:
+    """How much the pod would like to be there: by node affinity, then by whether its preferred topology is met."""
+    likes = 2 * fit.preference(pod, node.fit)
+    wishes = request.wishes
+    if wishes.required or wishes.topology is Topology.BEST_EFFORT or node.occupancy is None:
+        return likes
+    given = _given(request.wants, wishes, node.occupancy)
+    gpus = [gpu for gpu in node.occupancy.inventory.gpus if gpu.index in given]
+    return likes + (bool(gpus) and wishes.met_by(gpus))
+
+
+def _given(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> set[int]:
+    """The indexes of the GPUs that the pod would get; empty where it does not fit."""
+    allocation = placement.numbered(wants, wishes, occupancy)
     if isinstance(allocation, Rejection):
-        return 0, 0
+        return set()
     taken = {i for held in allocation.values() for numbers in held.values() for i in numbers}
-    given = {occupancy.devices[i].gpu for i in taken} & free
+    return {occupancy.devices[i].gpu for i in taken}
+
+
+def _pairs(taken: set[int], occupancy: Occupancy, free: set[int]) -> tuple[int, int]:
+    """Score and lost score of the GPUs `taken` among those with something `free` (indexes)."""
+    given = taken & free
     before = [gpu for gpu in occupancy.inventory.gpus if gpu.index in free]
     score = set_score([gpu for gpu in before if gpu.index in given])
     behind = set_score([gpu for gpu in before if gpu.index not in given])

@@ -8,11 +8,12 @@ import itertools
 from collections.abc import Iterable
 from typing import Any
 
-from gpuyard import scoring, vocabulary
+from gpuyard import vocabulary
 from gpuyard.accounts import LedgerAccount
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.policies import registry
+from gpuyard.policies.memory import Informed
 from gpuyard.writes import JSON
 from gpuyard_extender import accounting, explaining, planning, scheduling, wire
 from gpuyard_extender.binder import Binder
@@ -37,9 +38,7 @@ class Extender:
     def __init__(self, api: Api, runtime: Runtime, settings: Settings, narrate: Narrator = silent) -> None:
         self.ledger, self.tally = Ledger(self._tell), Tally()
         self._runtime = runtime
-        self._policy = scoring.informed(
-            registry.named(settings.policy), Experience(self.ledger.holdings).workload
-        )
+        self._policy = Informed(registry.named(settings.policy), Experience(self.ledger.holdings).workload)
         self._narrate = narrate
         self._unlisted = set(PATHS)
         self._binder = Binder(self.ledger, api, runtime, self._tell)

@@ -5,8 +5,10 @@ whole GPU are measured alike. A table of GPUs is as wide as the largest node; wh
 nothing free.
 """
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +49,16 @@ class Candidates:
     workload: Workload = NOTHING_KNOWN
     draw: int = 0
     """The seed of what is drawn for this pod, where a policy draws."""
+
+    def columns(self) -> Mapping[str, Column]:
+        """All columns and tables by name."""
+        values = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return {name: value for name, value in values if isinstance(value, np.ndarray)}
+
+    def at(self, rows: Column) -> "Candidates":
+        """Some of the rows."""
+        chosen: dict[str, Any] = {name: column[rows] for name, column in self.columns().items()}
+        return dataclasses.replace(self, **chosen)
 
 
 Policy = Callable[[Candidates], Column]

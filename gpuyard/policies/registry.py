@@ -25,6 +25,9 @@ POLICIES: Final[Mapping[str, Policy]] = {
 DRAWN: Final = frozenset({published.random})
 """Policies whose scores change with `Candidates.draw`: nothing of theirs may be remembered."""
 
+COSTLY: Final = frozenset({fragmentation.fgd, foresight.foresight})
+"""Policies that take longer than to look up what they said of a node that looked the same."""
+
 
 class UnknownPolicyError(ValueError):
     """No policy has this name; the message lists those that there are."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gpuyard.policies import counted, foresight, fragmentation, registry, workload
 from gpuyard.policies.candidates import Candidates, best
+from gpuyard.policies.memory import Informed
 from gpuyard.policies.outcomes import States
 from gpuyard.policies.registry import POLICIES, UnknownPolicyError, named
 from gpuyard.policies.workload import Shape, Workload
@@ -163,3 +164,17 @@ def test_what_will_be_left_over_is_all_without_cpus_and_nothing_without_gpus() -
     )
     left = foresight.leftover(states, FORESEEN)
     assert left.tolist() == pytest.approx([3 * 4000, 0])
+
+
+@settings(deadline=None, max_examples=25)
+@given(data=st.data())
+def test_what_is_remembered_is_what_is_said_anew(data: st.DataObject) -> None:
+    known = [KNOWN, FORESEEN]
+    for policy in (POLICIES["fgd"], POLICIES["foresight"], POLICIES["pack"]):
+        told = Informed(policy, lambda: known[0])
+        for _ in range(4):
+            nodes = data.draw(st.lists(st.sampled_from([(1000, 500), (190, 0), (1000, 1000)]), max_size=5))
+            shape = data.draw(st.sampled_from([HALF, WHOLE, Shape(1000, 0, 0)]))
+            known.reverse()
+            found = candidates(shape, *nodes or [(0, 0)], known=known[0])
+            assert told(found).tolist() == best(policy(found)).tolist()

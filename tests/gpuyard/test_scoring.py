@@ -10,9 +10,10 @@ from gpuyard.inventory import Sharing, SharingMode
 from gpuyard.placement import place
 from gpuyard.policies import workload
 from gpuyard.policies.candidates import Candidates
+from gpuyard.policies.memory import Informed
 from gpuyard.policies.registry import POLICIES
 from gpuyard.policies.workload import Column, Shape
-from gpuyard.scoring import Row, informed, of_nodes, rank, row, state
+from gpuyard.scoring import Row, of_nodes, rank, row, state
 from gpuyard.verdicts import Rejection
 from tests.gpuyard.builders import GPU_RESOURCE, gpus, node, pod, request
 
@@ -86,7 +87,8 @@ def test_a_state_tells_shares_as_parts_of_their_gpu() -> None:
 @pytest.mark.parametrize("policy", sorted(POLICIES))
 def test_every_policy_scores_pods_without_gpus_and_no_nodes_at_all(policy: str) -> None:
     shapes = [Shape(4000, 1000, 1), Shape(1000, 0, 0), Shape(2000, 500, 1)]
-    told = informed(POLICIES[policy], lambda: workload.typical(shapes))
+    known = workload.typical(shapes)
+    told = Informed(POLICIES[policy], lambda: known)
     for count in (0, 1, 2):
         assert len(told(candidates(count, EMPTY, HALF))) == 2
         assert len(told(candidates(count))) == 0

@@ -1,0 +1,55 @@
+"""A policy that is told what pods are typical, and remembers what it has said of nodes that look alike.
+
+Stands for kube-scheduler's score cache of old. Laws: what is remembered is what would be said anew, because a score
+depends on its row, the pod and the workload alone; another workload ends all memory; memory is bounded.
+"""
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from gpuyard.policies.candidates import Candidates, Policy, best
+from gpuyard.policies.registry import COSTLY
+from gpuyard.policies.workload import Column, Workload
+
+_MOST: Final = 100_000
+"""Rows, of some 300 bytes each."""
+
+_Scores = dict[bytes, int]
+
+
+class Informed:
+    """`policy`, with the workload that `known` gives whenever it is asked."""
+
+    def __init__(self, policy: Policy, known: Callable[[], Workload]) -> None:
+        self._policy, self._known = policy, known
+        self._workload: Workload | None = None
+        self._scores: defaultdict[tuple[int, int], _Scores] = defaultdict(dict)
+
+    def __call__(self, found: Candidates) -> Column:
+        workload = self._known()
+        told = dataclasses.replace(found, workload=workload)
+        if self._policy not in COSTLY:
+            return best(self._policy(told))
+        if workload is not self._workload or sum(map(len, self._scores.values())) > _MOST:
+            self._workload = workload
+            self._scores.clear()
+        return self._remembered(told, self._scores[found.asked_cpu, found.asked_memory])
+
+    def _remembered(self, found: Candidates, scores: _Scores) -> Column:
+        keys = _keys(found)
+        missing = {key: row for row, key in enumerate(keys) if key not in scores}
+        if missing:
+            said = best(self._policy(found.at(np.array(list(missing.values())))))
+            scores.update(zip(missing, said.tolist(), strict=True))
+        return np.array([scores[key] for key in keys], np.int64)
+
+
+def _keys(found: Candidates) -> list[bytes]:
+    """Everything that is known of each row."""
+    lines = np.ascontiguousarray(np.column_stack(list(found.columns().values())))
+    step, content = lines.shape[1] * lines.itemsize, lines.tobytes()
+    return [content[start : start + step] for start in range(0, len(content), step)]
