@@ -5,6 +5,7 @@ Stands for client-go on `steps`: the same port as the HTTP client, but every cal
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from urllib.parse import parse_qsl
 
 import orjson
 
@@ -87,14 +88,15 @@ class Feed:
         self._watches.clear()
 
     def _list(self, resource: str) -> None:
-        path = self._resources[resource]
-        reply = _reply(self._server.handle(Request("GET", path)))
+        path, _, text = self._resources[resource].partition("?")
+        selected = dict(parse_qsl(text))
+        reply = _reply(self._server.handle(Request("GET", path, selected)))
         if not reply.ok:
             raise ValueError(f"cannot list {resource} at {path}: {reply.reason}")
         objects = [_typed(reply.body, item) for item in reply.body["items"]]
         self._hand_over(f"{resource} listed", lambda: self._observer.replace(resource, objects))
         version = reply.body["metadata"]["resourceVersion"]
-        query = {"watch": "true", "resourceVersion": version}
+        query = {**selected, "watch": "true", "resourceVersion": version}
         watch = self._server.handle(Request("GET", path, query)).watch
         if watch is not None:
             self._watches[resource] = watch
@@ -129,7 +131,8 @@ class Feed:
 
 
 def feed(server: APIServer, observer: Observer, resources: Mapping[str, str], deliver: Deliver) -> Feed:
-    """Tell `observer` of `resources` (plural -> path of its collection) from now on. ValueError for a bad path."""
+    """Tell `observer` of `resources` from now on: plural -> path of its collection, which may have a query that
+    selects some of them. ValueError for a bad path."""
     started = Feed(server, observer, resources, deliver)
     started.start()
     return started

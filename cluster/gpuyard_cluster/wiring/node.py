@@ -13,7 +13,7 @@ from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.kubelet.sockets import KubeletSockets
 from gpuyard_cluster.wiring import identities, parts
 from gpuyard_cluster.wiring.feeding import on_loop
-from gpuyard_cluster.wiring.parts import NODE_RESOURCES, Options
+from gpuyard_cluster.wiring.parts import Options, own_resources
 from gpuyard_device_plugin.dialing import KubeletPodResources
 from gpuyard_device_plugin.service import Ports
 from gpuyard_device_plugin.shell import PluginShell
@@ -62,7 +62,7 @@ class EmbeddedNode:
         self._ends.push_async_callback(self._kubelet_ends.aclose)
         self._ends.push_async_callback(self._runtime.close)
         await self._start_kubelet()
-        informer = Informer(self._api, self.plugin, NODE_RESOURCES)
+        informer = Informer(self._api, self.plugin, own_resources(self._node.name))
         self._runtime.spawn(informer.run(), f"plugin informer {self.plugin.node}")
         shell = PluginShell(self.plugin, self._sockets.plugin_directory)
         self._runtime.spawn(shell.run(), f"plugin {self.plugin.node}")
@@ -71,7 +71,7 @@ class EmbeddedNode:
         self._kubelet_ends.callback(self.kubelet.stop)
         self._kubelet_ends.push_async_callback(self._sockets.stop)
         await self._sockets.start()
-        self._kubelet_ends.callback(on_loop(self._server, self.kubelet, NODE_RESOURCES).stop)
+        self._kubelet_ends.callback(on_loop(self._server, self.kubelet, own_resources(self._node.name)).stop)
         self.kubelet.start()
 
     async def __aexit__(

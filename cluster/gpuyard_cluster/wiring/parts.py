@@ -32,6 +32,16 @@ from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
 NODE_RESOURCES = {"pods": "/api/v1/pods", "nodes": "/api/v1/nodes"}
+
+
+def own_resources(node: str) -> Mapping[str, str]:
+    """What the parts on a node watch: its own object and its pods, as kubelets do."""
+    return {
+        "pods": f"/api/v1/pods?fieldSelector=spec.nodeName={node}",
+        "nodes": f"/api/v1/nodes?fieldSelector=metadata.name={node}",
+    }
+
+
 NAMESPACE_RESOURCES = {"namespaces": "/api/v1/namespaces"}
 _CONTROLLERS: Sequence[Controller] = (
     Deployments(),

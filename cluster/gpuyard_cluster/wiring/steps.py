@@ -132,9 +132,9 @@ class StepsYard:
     def _maker(self, name: str) -> tuple[Callable[[Api, Runtime], Any], Mapping[str, str]]:
         kind, _, node = name.partition(" ")
         if kind == "kubelet":
-            return lambda api, runtime: self._kubelet(node, api, runtime), NODE_RESOURCES
+            return lambda api, runtime: self._kubelet(node, api, runtime), parts.own_resources(node)
         if kind == "plugin":
-            return lambda api, runtime: self._plugin(node, api, runtime), NODE_RESOURCES
+            return lambda api, runtime: self._plugin(node, api, runtime), parts.own_resources(node)
         return self._makers()[name]
 
     def _kubelet(self, node: str, api: Api, runtime: Runtime) -> Kubelet:
