@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuyard import fit, placement, scoring
+from gpuyard import placement, scoring
 from gpuyard.cluster import Cluster, Placement
 from gpuyard.fit import PodFit
 from gpuyard.policies.candidates import Policy
@@ -57,6 +57,6 @@ def _best(member: Member, cluster: Cluster, policy: Policy) -> Placement | GangR
         rejections = tuple(found for found in verdicts if isinstance(found, Rejection))
         return GangRejection(member.request.name, rejections)
     scores = policy(scoring.of_nodes(member.request, member.fit.requests, [node for node, _ in feasible]))
-    preferences = np.array([fit.preference(member.fit, node.fit) for node, _ in feasible])
+    preferences = np.array([scoring.preference(member.fit, member.request, node) for node, _ in feasible])
     ranks = scoring.rank(np.arange(len(feasible)), scores, preferences)
     return feasible[int(ranks.argmax())][1]

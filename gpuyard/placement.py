@@ -8,7 +8,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 
-from gpuyard import choice, fit, requests, shortages
+from gpuyard import choice, eligibility, fit, requests, shortages
 from gpuyard.annotations import Allocation
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import PodFit, Shortfall
@@ -16,19 +16,18 @@ from gpuyard.inventory import Device, Inventory
 from gpuyard.occupancy import Occupancy
 from gpuyard.requests import ContainerKind, PodRequest, Want
 from gpuyard.verdicts import Reason, Rejection
+from gpuyard.wishes import Topology, Wishes
 
 
 def place(request: PodRequest, node: Node) -> Allocation | Rejection:
     """The devices that the containers get on `node`, by GPU and place.
 
-    Empty, without any judgement, where the node has no inventory: there kube-scheduler's own count decides.
+    Empty where the node has no inventory: there kube-scheduler's own count decides, as far as wishes allow it.
     """
-    if node.inventory is None or node.occupancy is None:
-        return {}
-    found = numbered(request.wants, node.occupancy)
+    found = numbered_on(request, node)
     if isinstance(found, Rejection):
         return dataclasses.replace(found, node=node.name)
-    devices = node.inventory.devices()
+    devices = node.inventory.devices() if node.inventory else ()
     return {
         container: {resource: tuple(devices[i].id for i in numbers) for resource, numbers in held.items()}
         for container, held in found.items()
@@ -39,14 +38,38 @@ Numbered = Mapping[str, Mapping[str, tuple[int, ...]]]
 """An allocation by numbers of devices."""
 
 
+def numbered_on(request: PodRequest, node: Node) -> Numbered | Rejection:
+    """The same by numbers of devices."""
+    if node.occupancy is None:
+        return eligibility.by_labels(request.wishes, node, request.totals) or {}
+    return numbered(request.wants, request.wishes, node.occupancy)
+
+
 @functools.lru_cache(maxsize=32768)
-def numbered(wants: tuple[Want, ...], occupancy: Occupancy) -> Numbered | Rejection:
+def numbered(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Numbered | Rejection:
     """The devices for these containers on every node with this occupancy; a Rejection names no node."""
-    for resource, needed in sorted(requests.totals(wants).items()):
-        short = shortages.by_devices(occupancy, resource, needed)
+    totals = requests.totals(wants)
+    narrowed = eligibility.narrowed(wishes, occupancy, totals)
+    if isinstance(narrowed, Rejection):
+        return narrowed
+    for resource, needed in sorted(totals.items()):
+        short = shortages.by_devices(narrowed, resource, needed)
         if short:
             return short
-    return _fill(wants, occupancy)
+    if wishes.topology is Topology.BEST_EFFORT:
+        return _fill(wants, narrowed)
+    return _together(wants, wishes, narrowed)
+
+
+def _together(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Numbered | Rejection:
+    """All in one domain; where none has it all and the topology is only preferred, as without the wish."""
+    totals = requests.totals(wants)
+    for domain in eligibility.domains(wishes, occupancy, totals):
+        if not any(shortages.by_devices(domain, resource, needed) for resource, needed in totals.items()):
+            found = _fill(wants, domain)
+            if not isinstance(found, Rejection):
+                return found
+    return eligibility.apart(wishes, occupancy, totals) if wishes.required else _fill(wants, occupancy)
 
 
 def judge(pod: PodFit, request: PodRequest, node: Node) -> Placement | Rejection:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import mig, quantities, vocabulary
+from gpuyard import mig, quantities, vocabulary, wishes
 from gpuyard.amounts import ContainerKind, containers_of, peak
 from gpuyard.verdicts import Reason, Rejection
+from gpuyard.wishes import Wishes
 from gpuyard.writes import JSON
 
 __all__ = ["ContainerKind", "PodRequest", "Want", "is_device_resource", "parse", "totals"]
@@ -36,6 +37,7 @@ class PodRequest:
     name: str
     wants: tuple[Want, ...] = ()
     group: str | None = None
+    wishes: Wishes = wishes.NONE
 
     @property
     def totals(self) -> dict[str, int]:
@@ -59,17 +61,20 @@ def is_device_resource(name: str) -> bool:
 
 def parse(pod: JSON) -> PodRequest | Rejection:
     """The request of a Pod object; a Rejection names the field and the remedy when it cannot be understood."""
+    metadata = pod.get("metadata") or {}
     try:
         wants = tuple(want for kind, container in containers_of(pod) for want in _wants(kind, container))
+        # A pod without GPUs may wish what it likes: nobody is asked.
+        wished = wishes.parse(metadata.get("annotations") or {}) if wants else wishes.NONE
     except ValueError as error:
         return Rejection("", Reason.INVALID_REQUEST, str(error))
-    metadata = pod.get("metadata") or {}
     return PodRequest(
         uid=str(metadata.get("uid", "")),
         namespace=str(metadata.get("namespace") or "default"),
         name=str(metadata.get("name", "")),
         wants=wants,
         group=(metadata.get("labels") or {}).get(vocabulary.POD_GROUP),
+        wishes=wished,
     )
 
 

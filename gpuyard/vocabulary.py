@@ -28,6 +28,15 @@ PLUGIN_CONFIG: Final = "nvidia.com/device-plugin.config"
 RACK: Final = "gpuyard.io/rack"
 BLOCK: Final = "gpuyard.io/block"
 """Labels on a node. Not in topology.kubernetes.io: there a kubelet may set its zone and region alone."""
+PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
+MEMORY_LABEL: Final = "nvidia.com/gpu.memory"
+"""Labels on a node: the model of its GPUs and their memory in MiB. NVIDIA's own (GPU feature discovery)."""
+
+# --- wishes of a pod (annotations; `gpuyard.wishes` reads them)
+GPU_MODEL: Final = "gpuyard.io/gpu-model"
+MIN_GPU_MEMORY: Final = "gpuyard.io/min-gpu-memory"
+TOPOLOGY: Final = "gpuyard.io/topology"
+TOPOLOGY_POLICY: Final = "gpuyard.io/topology-policy"
 
 # --- gangs
 GANG_GATE: Final = "gpuyard.io/gang"

@@ -53,8 +53,8 @@ class Answers:
     def put(self, place: int, verdict: Placement | Rejection, pod: Pod, node: Node) -> None:
         """The answer for the name at one place, where the pod meets the node like this."""
         self.verdicts[place] = REASONS.index(verdict.reason) if isinstance(verdict, Rejection) else PASSES
-        self.preferences[place] = fit.preference(pod.fit, node.fit)
         if not isinstance(pod.request, Rejection):
+            self.preferences[place] = scoring.preference(pod.fit, pod.request, node)
             self.columns[place], self.apart[place] = scoring.row(pod.request, node), scoring.state(node)
 
     def ranks(self, which: Column, pod: Pod, policy: Policy, fleet: Fleet) -> Column:
@@ -98,11 +98,11 @@ class View:
                 alike[node.occupancy] = devices
         excluded = fit.misplaced(self._pod, node.fit)
         verdict = REASONS.index(excluded.reason) if excluded else devices[0]
-        return verdict, fit.preference(self._pod, node.fit), *devices[1:]
+        return verdict, scoring.preference(self._pod, self._request, node), *devices[1:]
 
     def _by_devices(self, node: Node) -> tuple[int, ...]:
         """Verdict and columns, by the devices alone; where only counts are known, the amounts decide."""
-        placed = placement.numbered(self._request.wants, node.occupancy) if node.occupancy else {}
+        placed = placement.numbered_on(self._request, node)
         verdict = REASONS.index(placed.reason) if isinstance(placed, Rejection) else PASSES
         return verdict, *scoring.row(self._request, node)
 
@@ -129,7 +129,7 @@ class Views:
 
     def of(self, pod: PodFit, request: PodRequest) -> View:
         """The view of pods like this one; it may need a `refresh`."""
-        shape = (request.wants, pod.wishes)
+        shape = (request.wants, request.wishes, pod.wishes)
         view = self._views.pop(shape, None) or View(pod, request, self._fleet)
         self._views[shape] = view
         if len(self._views) > _MOST_VIEWS:

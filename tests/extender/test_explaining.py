@@ -107,3 +107,15 @@ def test_a_member_whose_node_has_gone_is_told_so() -> None:
     seated = reservation("g", seats, expires=stage.clock.now() + 60, needed=1)
     stage.extender.observe("reservations", "ADDED", seated)
     assert explained(stage, "m0")["code"] == "NodeNotReady"
+
+
+def test_a_wish_that_cannot_be_understood_is_refused_everywhere_and_named() -> None:
+    stage = Stage(gpu_node("n1"), gpu_node("n2", inventory=False))
+    pod = gpu_pod("odd")
+    pod["metadata"]["annotations"] = {"gpuyard.io/topology": "same-rack"}
+    stage.create(pod)
+    texts = stage.filter(pod)["FailedAndUnresolvableNodes"]
+    assert texts == dict.fromkeys(["n1", "n2"], Reason.INVALID_REQUEST.text)
+    found = explained(stage, "odd")
+    assert found["code"] == Reason.INVALID_REQUEST
+    assert found["detail"].startswith("gpuyard.io/topology: 'same-rack' is unknown; use same-numa")

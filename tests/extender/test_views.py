@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard import annotations, fit, scoring, vocabulary
+from gpuyard import annotations, scoring, vocabulary
 from gpuyard.cluster import Placement
 from gpuyard.policies.candidates import best
 from gpuyard.policies.registry import POLICIES
@@ -22,6 +22,14 @@ from tests.gpuyard.builders import gpus, split
 NAMES = [f"n{i}" for i in range(5)]
 ONE_G = vocabulary.mig_resource("1g.5gb")
 RESOURCES = st.sampled_from([vocabulary.GPU, vocabulary.GPU_SHARED, ONE_G])
+WISHES = [
+    {},
+    {},
+    {vocabulary.GPU_MODEL: "A100"},
+    {vocabulary.MIN_GPU_MEMORY: "10Gi"},
+    {vocabulary.TOPOLOGY: "nvlink"},
+    {vocabulary.TOPOLOGY: "nvlink", vocabulary.TOPOLOGY_POLICY: "preferred"},
+]
 TAINT = {"key": "gpu", "effect": "NoSchedule"}
 
 
@@ -43,6 +51,8 @@ def node_objects(draw: st.DrawFn, name: str) -> JSON:
         node["status"]["allocatable"] |= {ONE_G: "2"}
     node["spec"] |= draw(st.sampled_from([{}, {}, {"taints": [TAINT]}, {"unschedulable": True}]))
     node["metadata"]["labels"] = {"zone": draw(st.sampled_from(["a", "b"]))}
+    if draw(st.booleans()):
+        node["metadata"]["labels"][vocabulary.PRODUCT_LABEL] = "NVIDIA-A100-SXM4-40GB"
     return node
 
 
@@ -67,6 +77,7 @@ def questions(draw: st.DrawFn) -> Pod:
             ]
         )
     )
+    pod["metadata"]["annotations"] = draw(st.sampled_from(WISHES))
     found = pods.read(pod)
     assert found is not None
     return found
@@ -135,6 +146,6 @@ def test_prioritize_ranks_by_preference_score_and_name(data: st.DataObject, poli
             assert not isinstance(pod.request, Rejection)
             found = scoring.of_nodes(pod.request, pod.fit.requests, [node])
             score = best(POLICIES[policy](found)).item()
-            key[name] = (-fit.preference(pod.fit, node.fit), -score, name)
+            key[name] = (-scoring.preference(pod.fit, pod.request, node), -score, name)
     ranks = scheduling.prioritize(pod, NAMES[::-1], ledger, POLICIES[policy], 0.0)
     assert list(ranks) == [*sorted(key, key=key.__getitem__), *(name for name in NAMES if name not in key)]

@@ -3,6 +3,7 @@ import pytest
 from gpuyard import vocabulary
 from gpuyard.requests import ContainerKind, PodRequest, Want, is_device_resource, parse
 from gpuyard.verdicts import Reason, Rejection
+from gpuyard.wishes import NONE, Topology, Wishes
 from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, container, pod, request
 
 
@@ -76,3 +77,16 @@ def test_requests_must_equal_limits() -> None:
 def test_device_resources_are_told_by_name() -> None:
     assert all(map(is_device_resource, [GPU_RESOURCE, "nvidia.com/gpu.shared", "nvidia.com/mig-x"]))
     assert not any(map(is_device_resource, ["cpu", "nvidia.com/gpus", "nvidia.com/gpu-x"]))
+
+
+def test_wishes_are_read_from_pods_that_ask_for_gpus_only() -> None:
+    found = pod(limits={GPU_RESOURCE: "1"})
+    found["metadata"]["annotations"] = {vocabulary.TOPOLOGY: "nvlink"}
+    assert request(found).wishes == Wishes(topology=Topology.NVLINK)
+    found["metadata"]["annotations"] = {vocabulary.TOPOLOGY: "same-rack"}
+    refused = parse(found)
+    assert isinstance(refused, Rejection)
+    assert refused.reason is Reason.INVALID_REQUEST
+    assert refused.detail.startswith(f"{vocabulary.TOPOLOGY}: ")
+    found["spec"]["containers"][0]["resources"] = {}
+    assert request(found).wishes == NONE
