@@ -28,34 +28,35 @@ EXAMPLES = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[2] / "exa
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit code 0: as expected; 1: a scenario failed; 2: the input cannot be used; 130 and 143: ended by a signal."""
     arguments = _parser().parse_args(argv)
-    try:
-        with _ended_by_sigterm():
+    with _terminations() as terminated:
+        try:
             return int(arguments.run(arguments))
-    except InvalidInputError as fault:
-        print(f"gpuyard: {fault}", file=sys.stderr)
-        return 2
-    except _TerminatedError:
-        return 143
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # Who read has gone, as `| head` does. Python would complain once more when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-
-
-class _TerminatedError(KeyboardInterrupt):
-    """SIGTERM came: unwinds like Ctrl-C, so that sockets and folders go."""
+        except InvalidInputError as fault:
+            print(f"gpuyard: {fault}", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            return 143 if terminated else 130
+        except BrokenPipeError:
+            # Who read has gone, as `| head` does. Python would complain once more when it flushes at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
 
 
 @contextlib.contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    def end(_number: int, _frame: object) -> None:
-        raise _TerminatedError
+def _terminations() -> Iterator[list[int]]:
+    """SIGTERM ends as Ctrl-C does, which asyncio turns into the end of what it runs; the list is no more empty then.
+
+    An exception raised by a handler of our own would come up in whatever task is at work at the moment.
+    """
+    came = list[int]()
+
+    def end(number: int, _frame: object) -> None:
+        came.append(number)
+        signal.raise_signal(signal.SIGINT)
 
     before = signal.signal(signal.SIGTERM, end)
     try:
-        yield
+        yield came
     finally:
         signal.signal(signal.SIGTERM, before)
 
