@@ -44,7 +44,7 @@ _CORE_KINDS = frozenset(
 )
 _CORE_KINDS |= {"Node", "Pod", "ReplicaSet", "Secret", "Service", "ServiceAccount", "StatefulSet"}
 """Kinds whose finalizers need a domain, if they are not the server's own."""
-_PATH_NAMED = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
+_PATH_NAMED = frozenset({"ClusterRole", "Event", "ClusterRoleBinding", "Role", "RoleBinding"})
 
 
 def label_fault(text: str) -> str:
