@@ -1,9 +1,11 @@
 """The published figures of "Beware of Fragmentation" come out to the printed digit."""
 
+import statistics
+
 import pytest
 
 from gpuyard.policies import registry
-from gpuyard_replay import curve, sources
+from gpuyard_replay import curve, sources, tables
 from gpuyard_replay.replaying import replay
 from tests.replay import openb
 
@@ -28,3 +30,11 @@ def largest_difference(policy: str, seed: int) -> dict[str, float]:
 def test_every_published_point_comes_out(policy: str) -> None:
     found = largest_difference(policy, 42)
     assert max(found.values()) <= ROUNDING, found
+
+
+def test_orders_of_our_own_come_near_the_published_means() -> None:
+    points = curve.points(
+        replay(sources.drawn(openb.source("gpushare40"), 1), registry.named("bestfit")).record
+    )
+    published = [found[130] for found in openb.published("allocated", "gpushare40", "bestfit").values()]
+    assert abs(tables.at(points, 130).allocated - statistics.fmean(published)) <= 0.5
