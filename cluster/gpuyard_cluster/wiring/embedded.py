@@ -1,7 +1,8 @@
 """The cluster in real time, over its real protocols, in one process.
 
 HTTP between everyone and the API server and between scheduler and extender, gRPC over unix sockets between kubelets
-and device plugins, kopf in a thread of its own. Scheduler, kubelets and controllers call the API server directly.
+and device plugins (direct calls above 50 nodes), kopf in a thread of its own. Scheduler, kubelets and controllers
+call the API server directly.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from gpuyard.narration import Beat
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cluster.apiserver import http
@@ -22,7 +24,8 @@ from gpuyard_cluster.listening import listen
 from gpuyard_cluster.logs import LogLine, NoLogsError
 from gpuyard_cluster.scheduler.extenders import ExtenderConfig
 from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
-from gpuyard_cluster.wiring import identities, manifests, parts
+from gpuyard_cluster.wiring import direct_node, identities, manifests, parts
+from gpuyard_cluster.wiring.direct_node import DirectNode
 from gpuyard_cluster.wiring.feeding import on_loop
 from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.operator import OperatorThread
@@ -51,7 +54,7 @@ class EmbeddedYard:
         self.runtime = AsyncioRuntime()
         self.server = APIServer(self.runtime.now, options.seed, self._logs, webhooks=call_webhook)
         self.api = DirectApi(self.server, "kubectl")
-        self.nodes: dict[str, EmbeddedNode] = {}
+        self.nodes: dict[str, EmbeddedNode | DirectNode] = {}
         self._ends = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -78,10 +81,15 @@ class EmbeddedYard:
 
     async def join(self, name: str) -> None:
         """Let a node of the yard appear: its kubelet and its device plugin start."""
-        api = self._http.bearing(self._door.proof(identities.device_plugin(name)))
-        node = EmbeddedNode(self._yard[name], self._folder / name, self.server, api, self._options)
+        node = self._made_node(self._yard[name])
         self.nodes[name] = node
         await self._ends.enter_async_context(node)
+
+    def _made_node(self, node: YardNode) -> EmbeddedNode | DirectNode:
+        if len(self._yard) > direct_node.ABOVE:
+            return DirectNode(node, self.server, self._options)
+        api = self._http.bearing(self._door.proof(identities.device_plugin(node.name)))
+        return EmbeddedNode(node, self._folder / node.name, self.server, api, self._options)
 
     async def _start(self) -> None:
         # Short: a unix socket's path may have 107 bytes.
@@ -98,6 +106,11 @@ class EmbeddedYard:
         operator = self._start_operator()
         self._start_scheduler()
         self._start_controllers()
+        if len(self._yard) > direct_node.ABOVE:
+            text = (
+                f"more than {direct_node.ABOVE} nodes: kubelets and device plugins call each other directly"
+            )
+            self._options.narrate(Beat("cluster", text))
         for node in self._yard.values():
             if not node.later:
                 await self.join(node.name)

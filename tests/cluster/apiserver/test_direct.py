@@ -75,6 +75,14 @@ def test_an_observer_gets_a_list_and_then_each_change_when_it_is_delivered(world
     assert all(obj["kind"] == "Lease" for obj in world.notebook.objects)
 
 
+def test_a_path_may_select_some_of_its_objects() -> None:
+    world = World(leases=f"{LEASES_EVERYWHERE}?fieldSelector=metadata.name=mine")
+    world.feed()
+    for name in ("mine", "other"):
+        world.api.make(LEASES, lease(name))
+    assert world.arrive() == ["leases:", "ADDED mine"]
+
+
 def test_what_is_on_its_way_is_dropped_when_the_feed_stops_or_starts_anew(world: World) -> None:
     feed = world.feed()
     world.api.make(LEASES, lease("a"))

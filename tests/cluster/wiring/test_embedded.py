@@ -14,9 +14,12 @@ import aiohttp
 import pytest
 
 from gpuyard import yard
+from gpuyard.narration import Beat
+from gpuyard.writes import Write
 from gpuyard.yard import YardNode
-from gpuyard_cluster.wiring import manifests
+from gpuyard_cluster.wiring import direct_node, manifests
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
+from gpuyard_cluster.wiring.parts import Options
 from gpuyard_device_plugin.config import InvalidConfigError
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -101,6 +104,43 @@ def test_a_node_of_the_yard_joins_when_it_is_told_to(folder: Path) -> None:
             await until(lambda: has("a"))
             await cluster.join("b")
             await until(lambda: has("a", "b"))
+
+    asyncio.run(work())
+
+
+def test_in_a_large_cluster_kubelets_and_plugins_call_each_other_directly(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says so, gives out devices all the same, and lets a kubelet die."""
+    monkeypatch.setattr(direct_node, "ABOVE", 0)
+    beats: list[Beat] = []
+
+    async def work() -> None:
+        async with EmbeddedYard(nodes({"name": "node-1"}), Options(narrate=beats.append)) as cluster:
+            assert any("call each other directly" in beat.text for beat in beats)
+
+            async def phase(name: str) -> tuple[str, list[Any]]:
+                pod = (await cluster.api.read(f"{PODS}/{name}")).body["status"]
+                held = [status.get("allocatedResourcesStatus") for status in pod.get("containerStatuses", ())]
+                return pod["phase"], held
+
+            async def runs() -> bool:
+                return (await phase("one"))[0] == "Running"
+
+            assert (await cluster.api.send(Write("POST", PODS, POD))).ok
+            await until(runs)
+            before = await phase("one")
+            assert before[1][0][0]["resources"][0]["resourceID"].startswith("GPU-")
+            await cluster.nodes["node-1"].restart_kubelet()
+            again = {**POD, "metadata": {"name": "two"}}
+            assert (await cluster.api.send(Write("POST", PODS, again))).ok
+
+            async def waits() -> bool:
+                status = (await cluster.api.read(f"{PODS}/two")).body["status"]
+                return any(found.get("reason") == "Unschedulable" for found in status.get("conditions", ()))
+
+            await until(waits)
+            assert await phase("one") == before
 
     asyncio.run(work())
 
