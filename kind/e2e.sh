@@ -48,8 +48,7 @@ create() {
   cp kind-config.yaml "$config"
   if ! stock; then image=$OWN_NODE; "$here/node-image.sh"; cat "$here/hermetic.yaml" >> "$config"; fi
   say "creating the cluster $name from $image"
-  kind create cluster --name "$name" --kubeconfig "$KUBECONFIG" --config "$config" --image "$image" 2>"$cache/create.log" ||
-    { tail -n 30 "$cache/create.log" >&2; die "no cluster"; }
+  quietly kind create cluster --name "$name" --kubeconfig "$KUBECONFIG" --config "$config" --image "$image"
   rm -f "$config"
   if [[ $image == "$OWN_NODE" ]]; then
     "$here/network.sh" "$name"
@@ -60,8 +59,8 @@ create() {
 
 deploy() {
   "$here/images.sh" build
-  "$here/images.sh" load "$name" >/dev/null 2>&1
-  kubectl apply --kustomize manifests/ 2>/dev/null | grep -v unchanged >&2 || true
+  quietly "$here/images.sh" load "$name"
+  quietly kubectl apply --kustomize manifests/
   local parts=(deployment/gpuyard-extender deployment/gpuyard-operator daemonset/gpuyard-device-plugin)
   # The tag is the same for each build: what runs already would go on with the old image.
   [[ $1 == fresh ]] || kubectl -n gpuyard-system rollout restart "${parts[@]}" >/dev/null

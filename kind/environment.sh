@@ -18,6 +18,12 @@ PATH=$programs:$PATH:/usr/sbin:/sbin
 
 say() { echo "kind: $*" >&2; }
 die() { say "$*"; exit 1; }
+# Runs a command of whose words nobody needs any unless it fails.
+quietly() {
+  local words; words=$(mktemp)
+  "$@" >"$words" 2>&1 || { tail -n 30 "$words" >&2; rm -f "$words"; die "failed: $*"; }
+  rm -f "$words"
+}
 need() { for program in "$@"; do command -v "$program" >/dev/null || die "$program is needed: install it"; done; }
 
 # Whether this machine may raise resource limits (CAP_SYS_RESOURCE is bit 24). Containers in containers often may not.
