@@ -62,6 +62,20 @@ def evict(member: Member) -> Write:
     return Write("POST", f"{pod_path(member)}/eviction", body)
 
 
+def remove(member: Member) -> tuple[Write, ...]:
+    """As kube-scheduler preempts: tell the pod's owner that this is no failure of the pod, and delete it."""
+    target = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "GangUndone",
+        "message": "too few members of its PodGroup were bound",
+    }
+    mark = {"metadata": {"uid": member.uid}, "status": {"conditions": [target]}}
+    options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": member.uid}}
+    path = pod_path(member)
+    return Write("PATCH", f"{path}/status", mark, PatchType.STRATEGIC), Write("DELETE", path, options)
+
+
 def report(group: Group, status: JSON) -> Write:
     """Set fields of the group's status."""
     return Write(

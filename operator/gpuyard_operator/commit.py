@@ -9,10 +9,13 @@ some, fewer than needed any                     first bound >= 4 s ago    UNDO: 
 none                    needed or more          before expiry             OPEN
 none                    needed or more          expired                   VOID: give up the places, plan anew
 none                    fewer than needed       any                       VOID: it cannot come true any more
+
+A member whose place is lost has nothing to bind to. One that is bound without a seat, by somebody else's hand, counts
+as bound: it must not stand alone either.
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from gpuyard.reservations import Reservation
@@ -41,25 +44,39 @@ class Progress:
     course: Course
     pending: tuple[tuple[Member, str], ...]
     bound: tuple[Member, ...]
+    beside: tuple[Member, ...]
+    """Members on nodes without a seat, while several must be bound together."""
     until: float
     short: bool
     """Fewer are bound than must be bound together."""
 
 
-def progress(reservation: Reservation, members: Sequence[Member], now: float) -> Progress:
+def progress(
+    reservation: Reservation, members: Sequence[Member], now: float, lost: Container[str] = ()
+) -> Progress:
     """Where the reservation stands, by the table above. Seats are matched by UID, never by name."""
     by_uid = {member.uid: member for member in members}
     seated = [(by_uid[seat.uid], seat.node) for seat in reservation.seats if seat.uid in by_uid]
-    pending = tuple((member, node) for member, node in seated if member.waiting)
+    pending = tuple((member, node) for member, node in seated if member.waiting and member.uid not in lost)
     bound = tuple(member for member, _ in seated if member.node)
-    course, until = _course(reservation, len(pending), bound, now)
-    return Progress(course, pending, bound, until, len(bound) < max(1, reservation.needed))
+    beside = _beside(reservation, members)
+    course, until = _course(reservation, len(pending), bound + beside, now)
+    short = len(bound) + len(beside) < max(1, reservation.needed)
+    return Progress(course, pending, bound, beside, until, short)
 
 
 def undo_at(bound: Sequence[Member], otherwise: float) -> float:
     """When a half bound gang is undone; `otherwise` where no pod says when it was bound."""
     moments = [member.bound_at for member in bound if member.bound_at is not None]
     return min(moments) + HALF_SECONDS if moments else otherwise
+
+
+def _beside(reservation: Reservation, members: Sequence[Member]) -> tuple[Member, ...]:
+    """Where one is needed each comes alone: nobody is beside the others."""
+    if reservation.needed <= 1:
+        return ()
+    seated = {seat.uid for seat in reservation.seats}
+    return tuple(member for member in members if member.holding and member.uid not in seated)
 
 
 def _course(

@@ -10,6 +10,7 @@ from gpuyard import reservations, vocabulary
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.changes import Changes
 from gpuyard_operator.groups import path as groups_path
+from gpuyard_operator.holdings import Holdings
 from gpuyard_operator.shelf import Key, Shelf, by_label, by_name, version
 
 PATHS = {
@@ -27,7 +28,7 @@ class Memory:
     """Every method that learns returns the keys of the groups about which there is something new."""
 
     def __init__(self) -> None:
-        self.changes = Changes()
+        self.changes, self._holdings = Changes(), Holdings()
         self._shelves = {"podgroups": Shelf(by_name), "reservations": Shelf(by_name), "pods": Shelf(by_label)}
         self._listed: set[str] = set()
 
@@ -42,6 +43,8 @@ class Memory:
         self.changes.replace(resource, listed)
         shelf = self._shelves.get(resource)
         touched = set() if shelf is None else shelf.replace(listed, as_of=as_of)
+        self._seat(resource, touched)
+        touched |= self._holdings.replace(resource, listed, as_of)
         if resource in self._listed:
             return touched
         self._listed.add(resource)
@@ -50,10 +53,12 @@ class Memory:
     def observe(self, resource: str, event: str, obj: JSON) -> set[Key]:
         """See `gpuyard_kube.api.Observer`."""
         self.changes.observe(resource, event, obj)
-        shelf = self._shelves.get(resource)
-        if shelf is None:
-            return set()
-        return shelf.drop(obj) if event == "DELETED" else shelf.put(obj)
+        touched, shelf = self._holdings.observe(resource, event, obj), self._shelves.get(resource)
+        if shelf is not None:
+            found = shelf.drop(obj) if event == "DELETED" else shelf.put(obj)
+            self._seat(resource, found)
+            touched |= found
+        return touched
 
     def replace_pods(self, key: Key, pods: Iterable[JSON], as_of: int) -> set[Key]:
         """All pods of one group, from a list of that version."""
@@ -79,12 +84,21 @@ class Memory:
     def reservation(self, key: Key) -> JSON | None:
         return self._shelves["reservations"].newest(key)
 
+    def lost(self, key: Key) -> frozenset[str]:
+        """The UIDs of reserved members whose places are lost."""
+        return self._holdings.lost(key)
+
     def pods(self, key: Key) -> tuple[JSON, ...]:
         return self._shelves["pods"].at(key)
 
     def knows(self, key: Key) -> bool:
         """Whether anything is left of a group."""
         return any(shelf.at(key) for shelf in self._shelves.values())
+
+    def _seat(self, resource: str, keys: Iterable[Key]) -> None:
+        if resource == "reservations":
+            for key in keys:
+                self._holdings.seat(key, self.reservation(key))
 
     def _forget(self, key: Key, path: str) -> set[Key]:
         """Drop the object at a path: the server says that there is none."""

@@ -12,8 +12,9 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
       minMember, which was raised
     Reservation (`commit`) OPEN    seated ones gated                         nominate, then un-gate each
                            DONE    enough seated ones bound                  say Scheduled, delete it
-                           UNDO    too few bound for 4 s                     evict them, delete it
-                           VOID    none bound; expired, or seats lost        delete it
+                           UNDO    too few bound for 4 s                     evict them, delete it (delete
+                                                                             those whose eviction was refused)
+                           VOID    none bound; expired, or places lost       delete it
     none                           started, none waits                       say Scheduled
     none                           started, some wait                        quest for them, each alone
     none                           not started, some bound                   wait; 4 s after the first: evict them
@@ -26,12 +27,13 @@ when minMember of its members were bound together, and until none of them is on 
 that finishes, fails or is replaced never harms the others, and a group that lost all members starts as a whole again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from gpuyard import reservations
 from gpuyard.reservations import Reservation
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON
 from gpuyard_operator import actions, asking, commit, groups, reasons, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
 from gpuyard_operator.commit import Course, Progress
@@ -51,19 +53,19 @@ def reconcile(view: View, now: float) -> Decision:
         return Decision(stale)
     scene = Scene(group, members, now)
     if view.reservation is not None:
-        return _reserved(scene, view.reservation)
+        return _reserved(scene, view, view.reservation)
     decision = _unreserved(scene, view)
     return replace(decision, writes=stale + decision.writes)
 
 
-def _reserved(scene: Scene, obj: JSON) -> Decision:
+def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
     if obj["metadata"].get("deletionTimestamp"):
         return Decision(scene.report(None))
     release = actions.release(scene.group, obj)
     reservation = _own(scene.group, obj)
     if reservation is None:
         return Decision((release,), says="drops a reservation that is not this group's")
-    found = commit.progress(reservation, scene.members, scene.now)
+    found = commit.progress(reservation, scene.members, scene.now, view.lost)
     if reservation.needed < scene.needed and not (found.bound or scene.started(reservation)):
         return Decision(
             (release,), says=f"gives up the reserved places: now {scene.needed} are needed together"
@@ -76,8 +78,10 @@ def _reserved(scene: Scene, obj: JSON) -> Decision:
             verdict = reasons.scheduled(scene.group) if started else None
             return Decision((*scene.report(verdict), release), says=f"{len(found.bound)} members are bound")
         case Course.UNDO:
-            says = f"undoes: only {len(found.bound)} of {reservation.needed} members were bound"
-            return _evict(found.bound, (release,), says)
+            bound = found.bound + found.beside
+            says = f"undoes: only {len(bound)} of {reservation.needed} members were bound"
+            undone = _evict(bound, view.refused, says)
+            return replace(undone, writes=(*undone.writes, release))
         case Course.VOID:
             return Decision((release,), says="gives up the reserved places: they cannot be used any more")
 
@@ -98,7 +102,7 @@ def _unreserved(scene: Scene, view: View) -> Decision:
             return Decision(scene.report(reasons.scheduled(group)))
         return _pursue(scene, Quest(group, waiting, 1), view)
     if scene.count("holding"):
-        return _stranded(scene)
+        return _stranded(scene, view)
     if len(waiting) < scene.needed:
         verdict = reasons.waiting(group, scene.members)
         return Decision(scene.report(verdict), says=f"waits: {verdict.message}" if scene.members else "")
@@ -135,20 +139,22 @@ def _unknown(scene: Scene, started: bool, detail: str) -> Verdict | None:
     )
 
 
-def _stranded(scene: Scene) -> Decision:
+def _stranded(scene: Scene, view: View) -> Decision:
     """Some are bound and nothing holds places for the others: the Reservation was lost on the way."""
     bound = tuple(member for member in scene.members if member.holding)
     until = commit.undo_at(bound, otherwise=scene.now)
     if scene.now < until:
         return Decision(scene.report(None), until)
-    return _evict(
-        bound, (), f"undoes: {len(bound)} of {scene.group.min_member} members are bound without places"
-    )
+    says = f"undoes: {len(bound)} of {scene.group.min_member} members are bound without places"
+    return _evict(bound, view.refused, says)
 
 
-def _evict(bound: Sequence[Member], then: tuple[Write, ...], says: str) -> Decision:
-    evictions = tuple(actions.evict(member) for member in bound if member.holding)
-    return Decision(evictions + then, says=says, evicts=bool(evictions))
+def _evict(bound: Sequence[Member], refused: Container[str], says: str) -> Decision:
+    """A budget may refuse: but what it protects must work, and half a gang does not; then the pod is deleted."""
+    going = [member for member in bound if member.holding]
+    evictions = [(member, actions.evict(member)) for member in going]
+    writes = [actions.remove(m) if one.path in refused else (one,) for m, one in evictions]
+    return Decision(tuple(chain.from_iterable(writes)), says=says, evicts=bool(going))
 
 
 def _own(group: Group, obj: JSON) -> Reservation | None:

@@ -14,13 +14,16 @@ from gpuyard_operator.status import Verdict
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that is known about one PodGroup. `pods` carry its label, in its namespace; `known` came since the last
-    Reservation."""
+    """All that is known about one PodGroup. `pods` are its members, in its namespace; `known` came since the last
+    Reservation; `lost` are the UIDs of reserved members whose devices another pod holds, or whose node is gone."""
 
     group: JSON | None
     pods: tuple[JSON, ...] = ()
     reservation: JSON | None = None
     known: Known = Known()
+    lost: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
+    """The paths of evictions that failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ but its ports, so the same object runs on asyncio and single-stepped. Its memory
 
 from collections import Counter, deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from gpuyard import vocabulary
@@ -23,6 +23,8 @@ from gpuyard_operator.scene import Decision, View
 from gpuyard_operator.shelf import Key
 from gpuyard_operator.tally import Tally
 
+SPENT = Unready("the places reserved last were given up")
+"""What is left of an answer whose places were recorded."""
 RETRY_SECONDS = 1.0
 """How long after a write that failed a group is looked at again, if nothing happens before."""
 
@@ -43,6 +45,7 @@ class _Desk:
     dirty: bool = False
     wake_at: float | None = None
     answers: deque[Answered] = field(default_factory=lambda: deque(maxlen=2 * TRIES))
+    refused: set[str] = field(default_factory=set)
     said: str = ""
 
 
@@ -119,6 +122,8 @@ class Operator:
             if not await self._refresh(desk):
                 return
             decision = self._decide(desk)
+        else:
+            desk.refused.clear()
         desk.wake_at = decision.requeue_at
         self._tell(desk, decision.says)
         for write in decision.writes:
@@ -131,9 +136,13 @@ class Operator:
         self.tally.reconciles += 1
         reservation = self._memory.reservation(desk.key)
         if reservation is not None:
-            desk.answers.clear()
+            # Places that were recorded are not recorded again, nor asked for again at once, should they be lost.
+            desk.answers = deque([replace(last, answer=SPENT) for last in [*desk.answers][-1:]], 2 * TRIES)
         known = Known(tuple(desk.answers), self._marker, self._changed_at)
-        view = View(self._memory.group(desk.key), self._memory.pods(desk.key), reservation, known)
+        lost, refused = self._memory.lost(desk.key), frozenset(desk.refused)
+        view = View(
+            self._memory.group(desk.key), self._memory.pods(desk.key), reservation, known, lost, refused
+        )
         return reconcile(view, self._runtime.now())
 
     async def _write(self, desk: _Desk, write: Write) -> bool:
@@ -145,6 +154,9 @@ class Operator:
         if not done:
             self._tell(desk, f"{write.method} {write.path} failed, trying again: {reply.reason}")
             desk.wake_at = self._runtime.now() + RETRY_SECONDS
+            if write.path.endswith("/eviction"):
+                desk.refused.add(write.path)
+                desk.dirty = True  # the time of a half bound gang is up: there is no second to lose
         return done
 
     async def _ask(self, desk: _Desk, request: PlanRequest) -> None:

@@ -313,7 +313,7 @@ def test_the_reservation_of_a_namesake_before_it_is_dropped(world: World) -> Non
     world.delete(group_path())
     world.binds_refused.clear()
     world.group(minMember=2)
-    world.settle()
+    world.advance(1)
     assert set(world.bound()) == {"a", "b"}
     assert world.places() is None
 
