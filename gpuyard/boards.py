@@ -25,6 +25,8 @@ class Profile:
     """(start, size) pairs, in memory slices."""
     memory_mib: int
     multiprocessors: int
+    id: int
+    """The number by which nvidia-smi knows the profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ def _profile(found: dict[str, Any]) -> Profile:
         placements=tuple((start, found["memory_slices"]) for start in found["starts"]),
         memory_mib=found.get("memory_mib", 0),
         multiprocessors=found.get("sm", 0),
+        id=found["profile_id"],
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from gpuyard import vocabulary
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import allocations, choice, grants, identity, node_pods, wire
+from gpuyard_device_plugin import allocations, choice, grants, identity, node_pods, smi, wire
 from gpuyard_device_plugin.allocations import AllocationRefusedError, Allotment, Refusal
 from gpuyard_device_plugin.choice import Offer
 from gpuyard_device_plugin.devices import DeviceTable, Occupied
@@ -155,7 +155,9 @@ class Admissions:
         whose = self._whose(allotment.claim)
         self._tell(f"Allocate for {whose}: {allotment.resource} {self._where(allotment.ids)}")
         devices = self._table().find(allotment.resource, allotment.ids)
-        return grants.grant(self._table().inventory, self._spec.config, devices)
+        inventory = self._table().inventory
+        given = grants.grant(inventory, self._spec.config, devices)
+        return smi.with_smi(given, inventory, devices, self._ports.smi)
 
     def _is_here(self, pod: JSON) -> bool:
         return (pod.get("spec") or {}).get("nodeName") == self._spec.node

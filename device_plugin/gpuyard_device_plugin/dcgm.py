@@ -36,7 +36,7 @@ def metrics(node: str, inventory: Inventory, holders: Mapping[str, set[Holder]])
     for gpu in inventory.gpus:
         held = [device for device in devices[gpu.index] if holders.get(device.id)]
         who = set[Holder]().union(*(holders[device.id] for device in held)) or {Holder()}
-        values = _values(gpu, sum(_memory(gpu, device, len(devices[gpu.index])) for device in held))
+        values = _values(gpu, sum(memory(gpu, device, len(devices[gpu.index])) for device in held))
         for holder in sorted(who):
             place = (str(gpu.index), gpu.uuid, f"nvidia{gpu.index}", gpu.model, node)
             for family, value in zip(families.values(), values, strict=True):
@@ -51,7 +51,7 @@ def _values(gpu: GPU, used: int) -> tuple[int, int, int, int]:
     return used * 100 // gpu.memory_mib, used, gpu.memory_mib - used, xid
 
 
-def _memory(gpu: GPU, device: Device, shares: int) -> int:
+def memory(gpu: GPU, device: Device, shares: int) -> int:
     """What a device has of its GPU's memory, where the GPU has so many."""
     if device.replica is not None:
         return gpu.memory_mib // shares

@@ -6,10 +6,11 @@ import logging
 import signal
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import assembly, cleanup, options, starting
+from gpuyard_device_plugin import assembly, cleanup, options, smi, starting
 from gpuyard_device_plugin.assembly import SetupError
 from gpuyard_device_plugin.dialing import KubeletPodResources
 from gpuyard_device_plugin.pages import pages
@@ -63,7 +64,7 @@ async def run(given: argparse.Namespace) -> None:
         sources = Sources(given.yard, given.yard_node, given.config)
         spec = assembly.plugin_spec(node, sources.yard, sources.yard_node, sources.config)
         pod_resources = KubeletPodResources(given.pod_resources_socket)
-        plugin = DevicePlugin(spec, Ports(api, runtime, pod_resources, _narrate))
+        plugin = DevicePlugin(spec, Ports(api, runtime, pod_resources, _narrate, _smi(given.smi_dir)))
         async with PageServer(pages(plugin), given.host, given.port) as server:
             log.info("asked at %s", server.url)
             shell = PluginShell(plugin, given.device_plugin_dir, ready_file=given.ready_file)
@@ -115,6 +116,17 @@ async def _serve(plugin: DevicePlugin, api: HttpApi, shell: PluginShell, reloadi
     for outcome in await asyncio.gather(*work, return_exceptions=True):
         if isinstance(outcome, Exception):
             raise outcome
+
+
+def _smi(folder: Path | None) -> Path | None:
+    """SetupError where nothing can be put there."""
+    if folder is None:
+        return None
+    try:
+        return smi.install(folder.absolute())
+    except OSError as error:
+        problem = f"{folder}: {error.strerror}; give a folder to write to with --smi-dir"
+        raise SetupError(problem) from error
 
 
 async def _api(given: argparse.Namespace) -> HttpApi:

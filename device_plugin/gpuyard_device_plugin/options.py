@@ -56,6 +56,12 @@ def parser() -> argparse.ArgumentParser:
         help="where container runtimes look for CDI specifications (default: %(default)s)",
     )
     options.add_argument(
+        "--smi-dir",
+        type=Path,
+        metavar="DIR",
+        help="where on the host to put an nvidia-smi for containers (default: they get none)",
+    )
+    options.add_argument(
         "--ready-file",
         type=Path,
         metavar="FILE",

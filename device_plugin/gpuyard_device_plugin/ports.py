@@ -57,3 +57,5 @@ class Ports:
     runtime: Runtime
     pod_resources: PodResources
     narrate: Narrator = silent
+    smi: Path | None = None
+    """The script nvidia-smi on the host. None where containers run no programs."""

@@ -23,7 +23,7 @@ def test_the_planned_ids_are_given() -> None:
     planned = pod("a", {"train": 2}, {"train": world.ids(6, 3)})
     world.admit(planned)
     assert world.indexes(planned) == [3, 6]
-    assert world.kubelet.seen["train"] == {"NVIDIA_VISIBLE_DEVICES": ",".join(world.ids(3, 6))}
+    assert world.kubelet.seen["train"]["NVIDIA_VISIBLE_DEVICES"] == ",".join(world.ids(3, 6))
     assert world.told[-1] == f"{NODE}: Allocate for default/a train: nvidia.com/gpu 2 on GPU 3, 6"
 
 

@@ -137,7 +137,7 @@ def test_the_media_engines_go_to_one_instance_only() -> None:
 
 
 def test_a_profile_has_no_more_instances_than_its_listing_says() -> None:
-    profile = Profile("1g.1gb", 1, 1, 1, ((0, 1), (1, 1)), 0, 0)
+    profile = Profile("1g.1gb", 1, 1, 1, ((0, 1), (1, 1)), 0, 0, 19)
     board = Board("toy", (), 2, 2, (profile,))
     assert mig.legal(board, [Slot("1g.1gb", 1, 1)])
     assert not mig.legal(board, [Slot("1g.1gb", 0, 1), Slot("1g.1gb", 1, 1)])

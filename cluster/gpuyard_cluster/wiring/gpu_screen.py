@@ -1,48 +1,27 @@
-"""The table of GPUs that a fake container prints: what a program in it would find.
+"""What a fake container prints of its GPUs: what `nvidia-smi -L` in it would.
 
-Stands for `nvidia-smi` in the container. The kubelet knows no GPU, so the table is made here, from the variable
-that the device plugin set. GPUs are numbered anew in each container, as the NVIDIA runtime does.
+Stands for the script that the device plugin mounts into real containers. The kubelet knows no GPU, so the listing is
+made here, from the same variables; GPUs are numbered anew in each container, as NVIDIA's runtime does.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
-from gpuyard.gpus import GPU, Instance
-from gpuyard.yard import YardNode
-from gpuyard_cluster.kubelet.containers import Screen
-
-_VISIBLE = "NVIDIA_VISIBLE_DEVICES"
-_HEAD = ("GPU", "MODEL", "MEMORY", "UUID")
-_Row = tuple[str, str, str]
+_GPU: Final = re.compile(r"GPUYARD_GPU_(\d+)")
 
 
-def of(node: YardNode) -> Screen:
-    """The screen of a container on that node."""
-    rows = {name: row for gpu in node.gpus for name, row in _rows(gpu)}
-
-    def screen(environment: Mapping[str, str]) -> Sequence[str]:
-        named = environment.get(_VISIBLE, "").split(",")
-        seen = [rows[name] for name in named if name in rows]
-        return _table([_HEAD, *((str(number), *row) for number, row in enumerate(seen))]) if seen else ()
-
-    return screen
+def listing(environment: Mapping[str, str]) -> Sequence[str]:
+    """The screen of a container with that environment; nothing where it was given no GPU."""
+    found = sorted(int(match[1]) for name in environment if (match := _GPU.fullmatch(name)))
+    return [line for number, index in enumerate(found) for line in _lines(environment, number, index)]
 
 
-def _rows(gpu: GPU) -> list[tuple[str, _Row]]:
-    """Each name that the plugin may give a device of this GPU (uuid, or index), and its row."""
-    whole = (gpu.model, f"{gpu.memory_mib} MiB", gpu.uuid)
-    found = [(gpu.uuid, whole), (str(gpu.index), whole)]
-    for number, instance in enumerate(gpu.instances):
-        row = _instance_row(gpu, instance)
-        found += [(instance.uuid, row), (f"{gpu.index}:{number}", row)]
-    return found
-
-
-def _instance_row(gpu: GPU, instance: Instance) -> _Row:
-    return f"{gpu.model} MIG {instance.profile}", instance.profile.partition(".")[2], instance.uuid
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+def _lines(environment: Mapping[str, str], number: int, index: int) -> Iterator[str]:
+    uuid, name, *_ = [*environment[f"GPUYARD_GPU_{index}"].split("|"), ""]
+    yield f"GPU {number}: {name} (UUID: {uuid})"
+    instance = re.compile(rf"GPUYARD_MIG_{index}_(\d+)")
+    found = sorted((int(match[1]), key) for key in environment if (match := instance.fullmatch(key)))
+    for device, (_, key) in enumerate(found):
+        profile, uuid, *_ = [*environment[key].split("|"), ""]
+        yield f"  MIG {profile:<11} Device {device:2}: (UUID: {uuid})"

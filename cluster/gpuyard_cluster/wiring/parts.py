@@ -90,7 +90,7 @@ def kubelet(
         runtime,
         disk,
         seed=options.seed,
-        screen=gpu_screen.of(node),
+        screen=gpu_screen.listing,
         heartbeats=heartbeats,
         narrate=options.narrate,
     )

@@ -1,0 +1,77 @@
+"""What `nvidia-smi` shows in a container: the script, and the variables that it reads.
+
+Stands for the tools that NVIDIA's container runtime mounts from the driver. Law: the script is fixed, each grant
+comes as variables; two grants to one container are about different devices, or say the same. As in `dcgm`, who holds
+a part of a GPU is taken to use all of it.
+"""
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from gpuyard import mig, models
+from gpuyard.gpus import GPU
+from gpuyard.inventory import Device, Inventory
+from gpuyard_device_plugin import dcgm
+from gpuyard_device_plugin.grants import Grant
+
+PROGRAM: Final = "/usr/bin/nvidia-smi"
+"""Where NVIDIA's runtime puts it in a container."""
+
+
+def with_smi(grant: Grant, inventory: Inventory, devices: Sequence[Device], script: Path | None) -> Grant:
+    """The grant, with the script and what it reads; without the script where there is none."""
+    envs = {**grant.envs, **variables(inventory, devices)}
+    mounts = grant.mounts if script is None else {**grant.mounts, PROGRAM: str(script)}
+    return dataclasses.replace(grant, envs=envs, mounts=mounts)
+
+
+def variables(inventory: Inventory, devices: Sequence[Device]) -> dict[str, str]:
+    """The environment from which the script tells of these devices."""
+    found: dict[str, str] = {}
+    for gpu in inventory.gpus:
+        held = [device for device in devices if device.gpu == gpu.index]
+        whole = [device for device in held if not device.size]
+        if held:
+            replicas = inventory.sharing.replicas
+            used = sum(dcgm.memory(gpu, device, replicas) for device in whole)
+            found[f"GPUYARD_GPU_{gpu.index}"] = _gpu(gpu, used)
+        for device in held:
+            if device.size:
+                found[f"GPUYARD_MIG_{gpu.index}_{device.start}"] = _instance(gpu, device)
+    return found
+
+
+def install(folder: Path) -> Path:
+    """Put the script into a folder of the host, for containers to mount. OSError when that cannot be."""
+    text = resources.files("gpuyard_device_plugin").joinpath("nvidia-smi.sh").read_text("utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "nvidia-smi"
+    # Never written in place: a container may run it.
+    temporary = folder / f".nvidia-smi.{os.getpid()}"
+    temporary.write_text(text)
+    temporary.chmod(0o755)
+    temporary.rename(path)
+    return path
+
+
+def _gpu(gpu: GPU, used: int) -> str:
+    model = models.model_of(gpu.model)
+    name = gpu.model if model is None else model.name
+    share, mode = str(used * 100 // gpu.memory_mib), "Disabled"
+    if gpu.mig_enabled:
+        share, mode = "[N/A]", "Enabled"
+    return f"{gpu.uuid}|{name}|{gpu.memory_mib}|{used}|{share}|{mode}|"
+
+
+def _instance(gpu: GPU, device: Device) -> str:
+    name = next(found.profile for found in gpu.instances if found.uuid == device.id)
+    board = mig.board_of(gpu.model)
+    profile = None if board is None else board.profile(name)
+    known = 0 if profile is None else profile.id
+    number = 0 if board is None else mig.instance_id(board, device.start, device.size)
+    place = f"{device.start}:{device.size}"
+    return f"{name}|{device.id}|{dcgm.memory(gpu, device, 1)}|{known}|{number}|{place}|"
