@@ -8,16 +8,8 @@ from collections.abc import Iterable
 from random import Random
 
 from gpuyard.narration import Beat, Narrator, silent
-from gpuyard.writes import JSON, Write
-from gpuyard_cluster.kubelet import (
-    admission,
-    containers,
-    pod_lifecycle,
-    pod_resources,
-    runs,
-    telling,
-)
-from gpuyard_cluster.kubelet.agenda import Agenda
+from gpuyard.writes import JSON
+from gpuyard_cluster.kubelet import admission, containers, pod_resources, runs
 from gpuyard_cluster.kubelet.allocation import DeviceAllocator, PluginClient
 from gpuyard_cluster.kubelet.checkpoint import Disk, Started
 from gpuyard_cluster.kubelet.containers import Screen
@@ -25,16 +17,12 @@ from gpuyard_cluster.kubelet.heartbeats import Heart
 from gpuyard_cluster.kubelet.node_pods import NodePods
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.own_node import OwnNode
+from gpuyard_cluster.kubelet.status_writer import NODE, StatusWriter
 from gpuyard_cluster.logs import LogLine, NoLogsError
-from gpuyard_cluster.recording import Recorder, Source
 from gpuyard_device_plugin.kubelet_api.deviceplugin_v1beta1_pb2 import Device
 from gpuyard_device_plugin.kubelet_api.podresources_v1_pb2 import ListPodResourcesResponse
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
-
-RETRY_SECONDS = 1.0
-"""After a write that the API server failed to do."""
-_NODE = ""  # stands beside pod UIDs for the node itself
 
 
 class Kubelet:
@@ -55,21 +43,21 @@ class Kubelet:
         heartbeats: bool = False,
         narrate: Narrator = silent,
     ) -> None:
-        self._machine, self._api, self._runtime, self._narrate = machine, api, runtime, narrate
+        self._machine, self._runtime, self._narrate = machine, runtime, narrate
         self._allocator = DeviceAllocator(disk, Random(f"{seed} {machine.name}"), self._tell)
         self._pods = NodePods(machine.name, disk, self._tell)
         self._node = OwnNode(machine, self._allocator)
         self._stopped = False
-        self._agenda = Agenda()
+        self._writer = StatusWriter(machine, api, runtime, self._tell)
         self._screen, self._heart = screen, Heart(api, runtime) if heartbeats else None
-        self._recorder, self._source = Recorder(api, runtime), Source("kubelet", machine.name)
-        self._arrived, self._changed = runtime.signal(), runtime.signal()
+        self._arrived = runtime.signal()
 
     def start(self) -> None:
         """Register the node and begin to work."""
-        self._look_at(_NODE)
+        self._writer.look_at(NODE)
         self._runtime.spawn(self._admit_pods(), f"kubelet {self._machine.name} admission")
-        self._runtime.spawn(self._write(), f"kubelet {self._machine.name} status")
+        writing = self._writer.run(self._pods, self._node, self._allocator)
+        self._runtime.spawn(writing, f"kubelet {self._machine.name} status")
         if self._heart is not None:
             self._runtime.spawn(
                 self._heart.beat(self._machine.name), f"kubelet {self._machine.name} heartbeats"
@@ -81,13 +69,13 @@ class Kubelet:
         if self._heart is not None:
             self._heart.stop()
         self._allocator.stop()
+        self._writer.stop()
         self._arrived.fire()
-        self._changed.fire()
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All pods or nodes as of now."""
         if resource == "pods":
-            self._look_at(*self._pods.replace(objects))
+            self._writer.look_at(*self._pods.replace(objects))
             self._settle()
         elif resource == "nodes":
             named = [node for node in objects if node["metadata"]["name"] == self._machine.name]
@@ -96,7 +84,7 @@ class Kubelet:
     def observe(self, resource: str, event: str, obj: JSON) -> None:
         """One change of a pod or node."""
         if resource == "pods" and self._pods.observe(event, obj):
-            self._look_at(obj["metadata"]["uid"])
+            self._writer.look_at(obj["metadata"]["uid"])
             self._settle()
         elif resource == "nodes" and obj["metadata"]["name"] == self._machine.name:
             self._set_node(None if event == "DELETED" else obj)
@@ -106,7 +94,7 @@ class Kubelet:
         await self._allocator.register(resource, client)
         self._node.plugin_came(resource)
         self._tell(f"device plugin registered for {resource}")
-        self._look_at(_NODE)
+        self._writer.look_at(NODE)
 
     def devices(self, resource: str, devices: Iterable[Device]) -> None:
         """A plugin's complete list of devices."""
@@ -114,14 +102,14 @@ class Kubelet:
         self._node.plugin_came(resource)
         state = self._allocator.state
         self._tell(f"{len(state.healthy(resource))} of {state.capacity(resource)} {resource} are healthy")
-        self._look_at(_NODE, *{held.pod for held in state.holdings if held.resource == resource})
+        self._writer.look_at(NODE, *{held.pod for held in state.holdings if held.resource == resource})
 
     def plugin_gone(self, resource: str) -> None:
         """A plugin's stream ended: none of its devices can be given out."""
         self._allocator.plugin_gone(resource)
         self._node.plugin_went(resource, self._runtime.now())
         self._tell(f"device plugin for {resource} is gone")
-        self._look_at(_NODE)
+        self._writer.look_at(NODE)
 
     def pod_resources(self) -> ListPodResourcesResponse:
         """PodResourcesLister.List."""
@@ -141,7 +129,7 @@ class Kubelet:
         if self._heart is not None:
             self._heart.node = node
         self._arrived.fire()
-        self._look_at(_NODE)
+        self._writer.look_at(NODE)
 
     def _settle(self) -> None:
         """The set of pods may have changed: free what nobody holds any more, and see who is to be admitted."""
@@ -173,55 +161,8 @@ class Kubelet:
             told = refusal.message
         for line in [told, *runs.ignored_annotations(pod)]:
             self._tell(f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {line}")
-        self._look_at(uid)
+        self._writer.look_at(uid)
         self._settle()
-
-    async def _write(self) -> None:
-        while not self._stopped:
-            key = self._agenda.pop(self._runtime.now())
-            if key is None:
-                await self._changed.wait(self._agenda.next_at())
-            elif (write := self._next_write(key)) is not None:
-                await self._send(key, write)
-
-    async def _send(self, key: str, write: Write) -> None:
-        pod = self._pods.get(key)
-        reply = await self._api.send(write)
-        if reply.ok:
-            self._record(pod, write)
-        elif reply.status >= 500:
-            self._agenda.add_later(self._runtime.now() + RETRY_SECONDS, key)
-        elif reply.status not in (404, 409):
-            self._tell(f"{write.method} {write.path}: {reply.reason}")
-
-    def _record(self, pod: JSON | None, write: Write) -> None:
-        if pod is not None and write.method == "PATCH" and isinstance(write.body, dict):
-            for told in telling.of_write(pod, write.body["status"]):
-                self._recorder.record(self._source, told)
-
-    def _next_write(self, key: str) -> Write | None:
-        return self._next_node_write() if key == _NODE else self._next_pod_write(key)
-
-    def _next_pod_write(self, uid: str) -> Write | None:
-        pod, now = self._pods.get(uid), self._runtime.now()
-        if pod is None or self._pods.admitting(uid):
-            return None
-        record = self._pods.record(uid)
-        moment = pod_lifecycle.changes_at(pod, record.started, now) if record.started else None
-        if moment is not None:
-            self._agenda.add_later(moment, uid)
-        return pod_lifecycle.next_write(pod, record, self._allocator.state, self._machine.address, now)
-
-    def _next_node_write(self) -> Write | None:
-        write = self._node.next_write(self._runtime.now())
-        if (moment := self._node.changes_at()) is not None:
-            self._agenda.add_later(moment, _NODE)
-        return write
-
-    def _look_at(self, *keys: str) -> None:
-        for key in keys:
-            self._agenda.add(key)
-        self._changed.fire()
 
     def _tell(self, text: str) -> None:
         self._narrate(Beat(f"kubelet {self._machine.name}", text))
