@@ -4,6 +4,7 @@ Stands for the kubelet's node status setters. Sick devices count in capacity onl
 away for 5 minutes stays with 0. Only fields that differ are written: a change of a node wakes waiting pods.
 """
 
+import uuid
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 from gpuyard import quantities
 from gpuyard.writes import JSON, PatchType, Write
+from gpuyard_cluster.apiserver.documents.health import VERSION
 from gpuyard_cluster.kubelet.device_manager import Devices
 from gpuyard_cluster.timestamps import rfc3339
 
@@ -77,6 +79,24 @@ def _status(machine: Machine, devices: Devices, old: JSON, now: float) -> JSON:
             {"type": "InternalIP", "address": machine.address},
             {"type": "Hostname", "address": machine.name},
         ],
+        "nodeInfo": _info(machine),
+    }
+
+
+def _info(machine: Machine) -> JSON:
+    """What `kubectl get nodes -o wide` shows. The suffix of the version says that it is not the real one."""
+    mark = str(uuid.uuid5(uuid.NAMESPACE_DNS, machine.name))
+    return {
+        "architecture": "amd64",
+        "operatingSystem": "linux",
+        "kubeletVersion": VERSION["gitVersion"],
+        "kubeProxyVersion": "",
+        "osImage": "GPUYard",
+        "kernelVersion": "none",
+        "containerRuntimeVersion": "gpuyard://none",
+        "machineID": mark.replace("-", ""),
+        "systemUUID": mark,
+        "bootID": mark,
     }
 
 

@@ -30,6 +30,13 @@ def test_a_node_is_registered_ready_with_canonical_amounts() -> None:
     assert [(found["type"], found["status"]) for found in node["status"]["conditions"]] == [("Ready", "True")]
 
 
+def test_a_node_says_what_it_runs_and_that_it_is_not_the_real_thing() -> None:
+    info = registered()["status"]["nodeInfo"]
+    assert info["kubeletVersion"].startswith("v1.")
+    assert info["kubeletVersion"].endswith("+gpuyard")
+    assert info["systemUUID"] == registered()["status"]["nodeInfo"]["systemUUID"]
+
+
 def test_only_what_differs_is_written() -> None:
     node = registered()
     assert update(MACHINE, NONE, node, 1000) is None
