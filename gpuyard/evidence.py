@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gpuyard import accounts, amounts, annotations, requests, reservations, vocabulary
+from gpuyard import accounts, amounts, annotations, memberships, requests, reservations, vocabulary
 from gpuyard.accounts import LedgerAccount, NodeAccounts
 from gpuyard.annotations import Allocation
 from gpuyard.fit import Amounts
@@ -154,8 +154,7 @@ def _members(group: JSON, pods: Iterable[JSON]) -> Iterator[JSON]:
     """Those that are bound."""
     metadata = group["metadata"]
     for pod in pods:
-        label = (pod["metadata"].get("labels") or {}).get(vocabulary.POD_GROUP)
-        here = (pod["metadata"]["namespace"], label) == (metadata["namespace"], metadata["name"])
+        here = (pod["metadata"]["namespace"], memberships.group_of(pod)) == (metadata["namespace"], metadata["name"])
         if here and (pod.get("spec") or {}).get("nodeName"):
             yield pod
 

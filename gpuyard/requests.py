@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import mig, quantities, vocabulary, wishes
+from gpuyard import memberships, mig, quantities, vocabulary, wishes
 from gpuyard.amounts import ContainerKind, containers_of, peak
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.wishes import Wishes
@@ -73,7 +73,7 @@ def parse(pod: JSON) -> PodRequest | Rejection:
         namespace=str(metadata.get("namespace") or "default"),
         name=str(metadata.get("name", "")),
         wants=wants,
-        group=(metadata.get("labels") or {}).get(vocabulary.POD_GROUP),
+        group=memberships.group_of(pod),
         wishes=wished,
     )
 

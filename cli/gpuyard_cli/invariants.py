@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from gpuyard import vocabulary
+from gpuyard import memberships
 from gpuyard.writes import JSON
 from gpuyard_cli.observation import Snapshot, held_devices, is_live
 
@@ -71,7 +71,7 @@ def _placed(pods: Iterable[JSON]) -> Mapping[str, list[JSON]]:
     """Bound members by group."""
     members: dict[str, list[JSON]] = defaultdict(list)
     for pod in pods:
-        name = (pod["metadata"].get("labels") or {}).get(vocabulary.POD_GROUP)
+        name = memberships.group_of(pod)
         if name and pod["spec"].get("nodeName"):
             members[name].append(pod)
     return members

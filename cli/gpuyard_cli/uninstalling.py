@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard import reservations, vocabulary
+from gpuyard import memberships, reservations, vocabulary
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_device_plugin import cleanup
 
@@ -81,7 +81,7 @@ def in_phases(objects: Iterable[JSON]) -> tuple[list[JSON], list[JSON], list[JSO
 
 
 def _ungated(pod: JSON) -> str:
-    group = (pod["metadata"].get("labels") or {}).get(vocabulary.POD_GROUP)
+    group = memberships.claimed(pod)
     alone = f", and starts without waiting for the rest of PodGroup {group}" if group else ""
     return f"pod {_name(pod)}: no longer held{alone}"
 

@@ -7,7 +7,7 @@ container.
 
 from dataclasses import dataclass
 
-from gpuyard import annotations, requests, vocabulary
+from gpuyard import annotations, memberships, requests, vocabulary
 from gpuyard.accounts import truth
 from gpuyard.annotations import Allocation, ids
 from gpuyard.fit import PodFit
@@ -64,7 +64,7 @@ def read(obj: JSON) -> Pod | None:
 
 def _read(obj: JSON) -> Pod:
     metadata, status = obj["metadata"], obj.get("status") or {}
-    marks, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
+    marks = metadata.get("annotations") or {}
     told = truth(obj)
     plan = annotations.read_allocation(marks.get(vocabulary.ALLOCATION)) or {}
     return Pod(
@@ -74,7 +74,7 @@ def _read(obj: JSON) -> Pod:
         node=str(obj["spec"].get("nodeName") or ""),
         phase=str(status.get("phase") or "Pending"),
         terminating=bool(metadata.get("deletionTimestamp")),
-        group=labels.get(vocabulary.POD_GROUP) or None,
+        group=memberships.group_of(obj),
         fit=PodFit.of(obj),
         request=requests.parse(obj),
         plan={name: held for name, held in plan.items() if name not in told},

@@ -8,7 +8,7 @@ import datetime
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import vocabulary
+from gpuyard import memberships, vocabulary
 from gpuyard.writes import JSON
 
 ENDED = ("Succeeded", "Failed")
@@ -16,7 +16,7 @@ ENDED = ("Succeeded", "Failed")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One pod that carries the group's label. `node` is empty until it is bound."""
+    """One pod that claims the group. `node` is empty until it is bound."""
 
     namespace: str
     name: str
@@ -29,6 +29,8 @@ class Member:
     """Somebody else's gate is on it: it could not start, whatever we decide."""
     terminating: bool = False
     nominated: str = ""
+    native: bool = False
+    """kube-scheduler starts it with a group of its own API."""
     bound_at: float | None = None
     """When it was bound, in seconds since the epoch; None while it is not, or where the pod does not say."""
 
@@ -75,6 +77,7 @@ def read(pod: JSON) -> Member | None:
         held=any(gate != vocabulary.GANG_GATE for gate in gates),
         terminating=bool(metadata.get("deletionTimestamp")),
         nominated=str(status.get("nominatedNodeName") or ""),
+        native=memberships.is_native(pod),
         bound_at=_bound_at(status) if spec.get("nodeName") else None,
     )
 

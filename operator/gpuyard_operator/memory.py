@@ -11,7 +11,7 @@ from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.changes import Changes
 from gpuyard_operator.groups import path as groups_path
 from gpuyard_operator.holdings import Holdings
-from gpuyard_operator.shelf import Key, Shelf, by_label, by_name, version
+from gpuyard_operator.shelf import Key, Shelf, by_claim, by_name, version
 
 PATHS = {
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
@@ -29,7 +29,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.changes, self._holdings = Changes(), Holdings()
-        self._shelves = {"podgroups": Shelf(by_name), "reservations": Shelf(by_name), "pods": Shelf(by_label)}
+        self._shelves = {"podgroups": Shelf(by_name), "reservations": Shelf(by_name), "pods": Shelf(by_claim)}
         self._listed: set[str] = set()
 
     @property

@@ -16,13 +16,15 @@ NODES_NAMED = 5
 """A message names so many nodes; the others are counted."""
 
 
-def waiting(group: Group, members: Sequence[Member], detail: str = "") -> Verdict:
-    """Members are missing, or there is no verdict yet: `detail` says why not."""
+def waiting(group: Group, members: Sequence[Member], detail: str = "", natives: int = 0) -> Verdict:
+    """See `Scene.waiting`."""
     present = sum(member.present for member in members)
     held = sum(member.live and member.held for member in members)
     parts = [f"{present}/{group.min_member} pods present"]
     if held:
         parts.append(f"{held} more held by scheduling gates of others")
+    if natives:
+        parts.append(f"{natives} more left to kube-scheduler by their spec.schedulingGroup")
     if detail:
         parts.append(f"no verdict yet: {detail}")
     return Verdict(False, Reason.GANG_WAITING.value, "; ".join(parts))

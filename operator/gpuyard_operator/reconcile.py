@@ -46,12 +46,12 @@ from gpuyard_operator.status import Verdict
 def reconcile(view: View, now: float) -> Decision:
     """The decision by the table above."""
     group = groups.read(view.group)
-    found = (read(pod) for pod in view.pods)
-    members = tuple(sorted((m for m in found if m is not None), key=lambda m: (m.name, m.uid)))
+    found = [member for pod in view.pods if (member := read(pod)) is not None]
+    members = tuple(sorted((m for m in found if not m.native), key=lambda m: (m.name, m.uid)))
     stale = actions.withdraw(members)
     if group is None or group.terminating:
         return Decision(stale)
-    scene = Scene(group, members, now)
+    scene = Scene(group, members, now, natives=len(found) - len(members))
     if view.reservation is not None:
         return _reserved(scene, view, view.reservation)
     decision = _unreserved(scene, view)
@@ -104,7 +104,7 @@ def _unreserved(scene: Scene, view: View) -> Decision:
     if scene.count("holding"):
         return _stranded(scene, view)
     if len(waiting) < scene.needed:
-        verdict = reasons.waiting(group, scene.members)
+        verdict = scene.waiting()
         return Decision(scene.report(verdict), says=f"waits: {verdict.message}" if scene.members else "")
     return _pursue(scene, Quest(group, waiting, scene.needed), view)
 
@@ -132,11 +132,7 @@ def _unknown(scene: Scene, started: bool, detail: str) -> Verdict | None:
     """While there is no verdict the last one stands, unless it is wrong or there is something to tell."""
     if status.is_true(scene.group, status.SCHEDULED) == started and not detail:
         return None
-    return (
-        reasons.scheduled(scene.group, detail)
-        if started
-        else reasons.waiting(scene.group, scene.members, detail)
-    )
+    return reasons.scheduled(scene.group, detail) if started else scene.waiting(detail)
 
 
 def _stranded(scene: Scene, view: View) -> Decision:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gpuyard.plans import PlanRequest
 from gpuyard.reservations import Reservation
 from gpuyard.writes import JSON, Write
-from gpuyard_operator import actions, commit, status
+from gpuyard_operator import actions, commit, reasons, status
 from gpuyard_operator.asking import Known
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
@@ -45,10 +45,16 @@ class Scene:
     group: Group
     members: tuple[Member, ...]
     now: float
+    natives: int = 0
+    """How many pods claim the group and are started by kube-scheduler with another."""
 
     def report(self, verdict: Verdict | None) -> tuple[Write, ...]:
         fields = status.changes(self.group, self.members, verdict, self.now)
         return () if fields is None else (actions.report(self.group, fields),)
+
+    def waiting(self, detail: str = "") -> Verdict:
+        """Members are missing, or there is no verdict yet: `detail` says why not."""
+        return reasons.waiting(self.group, self.members, detail, self.natives)
 
     def count(self, state: str) -> int:
         return sum(getattr(member, state) for member in self.members)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from gpuyard import vocabulary
+from gpuyard import memberships, vocabulary
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.writes import JSON, Write
@@ -169,8 +169,9 @@ class Operator:
 
     async def _refresh(self, desk: _Desk) -> bool:
         namespace, name = desk.key
-        selector = f"{vocabulary.POD_GROUP}={name}"
-        reply = await self._api.read(f"/api/v1/namespaces/{namespace}/pods", labelSelector=selector)
+        usual = all(map(memberships.is_selectable, self._memory.pods(desk.key)))
+        query = {"labelSelector": f"{vocabulary.POD_GROUP}={name}"} if usual else {}
+        reply = await self._api.read(f"/api/v1/namespaces/{namespace}/pods", **query)
         if not reply.ok:
             desk.wake_at = self._runtime.now() + RETRY_SECONDS
             return False

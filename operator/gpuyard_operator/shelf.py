@@ -6,7 +6,7 @@ writes. So an object never becomes older, and what was deleted never comes back.
 
 from collections.abc import Callable, Iterable
 
-from gpuyard import vocabulary
+from gpuyard import memberships
 from gpuyard.writes import JSON
 
 Key = tuple[str, str]
@@ -86,11 +86,10 @@ class Shelf:
         return {key}
 
 
-def by_label(pod: JSON) -> Key | None:
-    """The group of a pod: its label, in its own namespace."""
-    metadata = pod.get("metadata") or {}
-    group = (metadata.get("labels") or {}).get(vocabulary.POD_GROUP)
-    return (str(metadata.get("namespace", "")), str(group)) if group else None
+def by_claim(pod: JSON) -> Key | None:
+    """The group that a pod claims, in its own namespace."""
+    group = memberships.claimed(pod)
+    return (str((pod.get("metadata") or {}).get("namespace", "")), group) if group else None
 
 
 def by_name(obj: JSON) -> Key:

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from gpuyard import annotations, gangs, requests, vocabulary
+from gpuyard import annotations, gangs, memberships, requests, vocabulary
 from gpuyard.amounts import requests_of
 from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.findings import Flaw
@@ -205,7 +205,7 @@ def member_of(pod: JSON) -> Member:
 
 
 def group_of(pod: JSON) -> str:
-    return str((pod["metadata"].get("labels") or {}).get(vocabulary.POD_GROUP, ""))
+    return memberships.group_of(pod) or ""
 
 
 def imagined(storm: Storm, pods: Iterable[JSON]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
-from gpuyard_operator.shelf import Shelf, by_label, by_name, version
+from gpuyard_operator.shelf import Shelf, by_claim, by_name, version
 
 RING, TREE = ("default", "ring"), ("default", "tree")
 
@@ -17,7 +17,7 @@ def pod(uid: str, at: int, group: str | None = "ring") -> JSON:
 
 
 def test_old_news_is_no_news() -> None:
-    shelf = Shelf(by_label)
+    shelf = Shelf(by_claim)
     assert shelf.put(pod("a", 7)) == {RING}
     assert shelf.put(pod("a", 7)) == set()
     assert shelf.put(pod("a", 5)) == set()
@@ -25,14 +25,14 @@ def test_old_news_is_no_news() -> None:
 
 
 def test_what_was_deleted_never_comes_back() -> None:
-    shelf = Shelf(by_label)
+    shelf = Shelf(by_claim)
     assert shelf.drop(pod("a", 7)) == set()
     assert shelf.put(pod("a", 6)) == set()
     assert shelf.at(RING) == ()
 
 
 def test_a_pod_that_changes_its_group_touches_both() -> None:
-    shelf = Shelf(by_label)
+    shelf = Shelf(by_claim)
     shelf.put(pod("a", 1))
     assert shelf.put(pod("a", 2, "tree")) == {RING, TREE}
     assert shelf.put(pod("a", 3, None)) == {TREE}
@@ -40,7 +40,7 @@ def test_a_pod_that_changes_its_group_touches_both() -> None:
 
 
 def test_a_list_tells_what_is_gone() -> None:
-    shelf = Shelf(by_label)
+    shelf = Shelf(by_claim)
     shelf.put(pod("a", 1))
     shelf.put(pod("b", 2, "tree"))
     assert shelf.replace([pod("b", 2, "tree")]) == {RING}
@@ -48,7 +48,7 @@ def test_a_list_tells_what_is_gone() -> None:
 
 
 def test_a_list_beside_a_watch_does_not_judge_what_is_newer() -> None:
-    shelf = Shelf(by_label)
+    shelf = Shelf(by_claim)
     shelf.put(pod("a", 1))
     shelf.put(pod("b", 9))
     shelf.replace([], as_of=5)
@@ -56,7 +56,7 @@ def test_a_list_beside_a_watch_does_not_judge_what_is_newer() -> None:
 
 
 def test_a_list_of_one_group_leaves_the_others() -> None:
-    shelf = Shelf(by_label)
+    shelf = Shelf(by_claim)
     shelf.put(pod("a", 1))
     shelf.put(pod("b", 2, "tree"))
     shelf.replace([], among=RING, as_of=5)
@@ -78,7 +78,7 @@ def test_of_two_objects_with_one_name_the_newer_counts() -> None:
 def test_the_last_state_is_known_in_whatever_order_news_come(
     news: list[tuple[str, int]], deleted: bool
 ) -> None:
-    shelf = Shelf(by_label)
+    shelf = Shelf(by_claim)
     for count, (_, at) in enumerate(news):
         if deleted and count == 2:
             shelf.drop(pod("a", 3))

@@ -13,6 +13,7 @@ from gpuyard.writes import JSON, Write
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
+from tests.gpuyard.test_memberships import CASES
 
 ROOT = Path(__file__).parents[2] / "manifests"
 FILES = sorted(ROOT.rglob("*.yaml"))
@@ -126,10 +127,16 @@ class Gate:
 
     def gates(self, namespace: str = "default", labels: JSON | None = None, **spec: Any) -> list[str]:
         """The gates of a new pod."""
+        metadata = {} if labels is None else {"labels": labels}
+        return self.gates_of({"metadata": metadata, "spec": spec}, namespace)
+
+    def gates_of(self, pod: JSON, namespace: str = "default") -> list[str]:
         containers = [{"name": "main", "image": "busybox:1.36"}]
-        metadata = {"generateName": "pod-", **({} if labels is None else {"labels": labels})}
-        pod = {"metadata": metadata, "spec": {"containers": containers, **spec}}
-        created = self.create(f"/api/v1/namespaces/{namespace}/pods", pod)
+        metadata, spec = (
+            {"generateName": "pod-", **pod["metadata"]},
+            {"containers": containers, **pod["spec"]},
+        )
+        created = self.create(f"/api/v1/namespaces/{namespace}/pods", {"metadata": metadata, "spec": spec})
         return [gate["name"] for gate in created["spec"].get("schedulingGates", [])]
 
 
@@ -143,6 +150,13 @@ def test_a_member_of_a_pod_group_is_gated_once_and_other_gates_stay() -> None:
         vocabulary.GANG_GATE
     ]
     assert set(gate.gates(labels=MEMBER, schedulingGates=[{"name": other}])) == {other, vocabulary.GANG_GATE}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_gate_holds_just_the_pods_that_are_members(case: str) -> None:
+    """The policy's CEL and the domain's reading of a pod are two copies of one rule."""
+    pod, group = CASES[case]
+    assert Gate().gates_of(pod) == ([vocabulary.GANG_GATE] if group else [])
 
 
 def test_nobody_else_is_gated() -> None:

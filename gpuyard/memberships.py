@@ -1,0 +1,60 @@
+"""Which PodGroup a pod belongs to.
+
+Stands for `util.GetPodGroupLabel` of scheduler-plugins. Law: one pod is a member of one group at most, in its own
+namespace; of several claims the first form below counts. A pod with kube-scheduler's own `spec.schedulingGroup` is
+left to kube-scheduler, whatever else it says, and one with Volcano's annotation to Volcano, where that schedules it.
+
+    form                                               written by
+    label scheduling.x-k8s.io/pod-group                scheduler-plugins since 2023 and all its clients
+    label pod-group.scheduling.x-k8s.io                scheduler-plugins, early in 2023
+    label pod-group.scheduling.sigs.k8s.io             scheduler-plugins before 2023, Koordinator
+    label pod-group.scheduling.sigs.k8s.io/name        the same, for groups without an object; here they need one
+    annotation scheduling.k8s.io/group-name            kube-batch, Volcano and its clients
+
+The gate's admission policy (`manifests/gang-gate-policy.yaml`) says the same in CEL; a test holds both together.
+"""
+
+from typing import Any, Final
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON
+
+LABELS: Final = (
+    vocabulary.POD_GROUP,
+    "pod-group.scheduling.x-k8s.io",
+    "pod-group.scheduling.sigs.k8s.io",
+    "pod-group.scheduling.sigs.k8s.io/name",
+)
+ANNOTATION: Final = "scheduling.k8s.io/group-name"
+OTHER_SCHEDULERS: Final = ("volcano", "kube-batch")
+"""They start the groups of the annotation themselves."""
+
+
+def group_of(pod: JSON) -> str | None:
+    """The name of the group whose members start when its gang can start; None for all other pods."""
+    return None if is_native(pod) else claimed(pod)
+
+
+def claimed(pod: JSON) -> str | None:
+    """The name of the group that the pod's own labels and annotations claim."""
+    metadata = _part(pod, "metadata")
+    labels, notes = _part(metadata, "labels"), _part(metadata, "annotations")
+    marks = [labels.get(key) for key in LABELS]
+    if _part(pod, "spec").get("schedulerName") not in OTHER_SCHEDULERS:
+        marks.append(notes.get(ANNOTATION))
+    return next((str(mark) for mark in marks if mark), None)
+
+
+def is_native(pod: JSON) -> bool:
+    """Whether the pod is of a scheduling.k8s.io PodGroup, which kube-scheduler starts by itself."""
+    return bool(_part(pod, "spec").get("schedulingGroup"))
+
+
+def is_selectable(pod: JSON) -> bool:
+    """Whether a label selector on the usual label finds the pod among its group."""
+    return bool(_part(_part(pod, "metadata"), "labels").get(vocabulary.POD_GROUP))
+
+
+def _part(obj: JSON, name: str) -> dict[str, Any]:
+    found = obj.get(name)
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,71 @@
+"""Members that say in other ways than the usual one where they belong."""
+
+import pytest
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON
+from tests.gang_operator.world import World, pod_path
+
+OLD = "pod-group.scheduling.sigs.k8s.io"
+FORMS: dict[str, JSON] = {
+    "label": {"labels": {OLD: "ring"}},
+    "annotation": {"annotations": {"scheduling.k8s.io/group-name": "ring"}},
+}
+
+
+@pytest.fixture
+def world() -> World:
+    found = World()
+    found.node("node-1", gpus=4)
+    found.group(minMember=2)
+    return found
+
+
+def member(world: World, name: str, marks: JSON, **spec: object) -> None:
+    limits = {"limits": {vocabulary.GPU: "1"}}
+    containers = [{"name": "main", "image": "busybox:1.36", "resources": limits}]
+    gates = [] if "schedulingGroup" in spec else [{"name": vocabulary.GANG_GATE}]
+    body = {"containers": containers, "schedulingGates": gates, **spec}
+    world.api.create(pod_path(""), {"metadata": {"name": name, **marks}, "spec": body})
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_older_forms_and_the_usual_one_make_one_gang(world: World, form: str) -> None:
+    world.pod("a")
+    world.settle()
+    assert world.condition()["message"] == "1/2 pods present"
+    member(world, "b", FORMS[form])
+    world.settle()
+    assert set(world.bound()) == {"a", "b"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_members_of_older_forms_are_seen_when_the_pods_are_looked_at_again(world: World, form: str) -> None:
+    """Before an eviction: a selector on the usual label would not find them, and they would be forgotten."""
+    world.binds_refused.add("b")
+    for name in "ab":
+        member(world, name, FORMS[form])
+    world.settle()
+    assert set(world.bound()) == {"a"}
+    world.advance(4.9)
+    assert world.bound() == {}
+    world.binds_refused.clear()
+    member(world, "a", FORMS[form])
+    world.settle()
+    assert set(world.bound()) == {"a", "b"}
+
+
+def test_a_pod_that_kube_scheduler_starts_with_another_group_is_counted_and_not_waited_for_unawares(
+    world: World,
+) -> None:
+    """G40."""
+    marks = {"labels": {vocabulary.POD_GROUP: "ring"}}
+    member(world, "native", marks, schedulingGroup={"podGroupName": "other"})
+    world.pod("a")
+    world.settle()
+    assert world.condition()["message"] == (
+        "1/2 pods present; 1 more left to kube-scheduler by their spec.schedulingGroup"
+    )
+    world.pod("b")
+    world.settle()
+    assert set(world.bound()) == {"a", "b"}
