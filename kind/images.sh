@@ -75,8 +75,8 @@ build() {
 tag() {
   local image=$1 before; shift
   before=$(docker image inspect --format '{{.Id}}' "$image" 2>/dev/null || true)
-  docker build --quiet --build-arg "BASE=$from" --build-arg "COMPONENT=$component" "$@" \
-    --tag "$image" --file Dockerfile dist/image >/dev/null
+  quietly docker build --build-arg "BASE=$from" --build-arg "COMPONENT=$component" "$@" \
+    --tag "$image" --file Dockerfile dist/image
   [[ -z $before || $before == "$(docker image inspect --format '{{.Id}}' "$image")" ]] || docker image rm "$before" >/dev/null 2>&1 || true
 }
 
