@@ -4,6 +4,7 @@ Names, short names, categories and verbs are those of kube-apiserver's discovery
 """
 
 from gpuyard_cluster.apiserver.kinds.resources import ALL_VERBS, Resource, Subresource
+from gpuyard_cluster.apiserver.kinds.selectable import EVENT_FIELDS, POD_FIELDS
 
 _CREATE = ("create",)
 
@@ -75,29 +76,6 @@ _POD_SUBRESOURCES = (
     Subresource("proxy", "PodProxyOptions", verbs=_PROXY),
     Subresource("resize", "Pod"),
 )
-_POD_FIELDS = (
-    "spec.nodeName",
-    "spec.restartPolicy",
-    "spec.schedulerName",
-    "spec.serviceAccountName",
-    "spec.hostNetwork",
-    "status.phase",
-    "status.podIP",
-    "status.nominatedNodeName",
-)
-_EVENT_FIELDS = (
-    "involvedObject.kind",
-    "involvedObject.namespace",
-    "involvedObject.name",
-    "involvedObject.uid",
-    "involvedObject.apiVersion",
-    "involvedObject.resourceVersion",
-    "involvedObject.fieldPath",
-    "reason",
-    "reportingComponent",
-    "source",
-    "type",
-)
 _NAMESPACE_VERBS = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
 _NAMESPACE_SUBRESOURCES = (
     Subresource("finalize", "Namespace", verbs=("update",)),
@@ -110,7 +88,7 @@ BUILTIN: tuple[Resource, ...] = (
     _resource("v1", "bindings", "Binding", verbs=_CREATE),
     _resource("v1", "configmaps", "ConfigMap", short_names=("cm",)),
     _resource("v1", "endpoints", "Endpoints", short_names=("ep",)),
-    _resource("v1", "events", "Event", short_names=("ev",), selectable=_EVENT_FIELDS),
+    _resource("v1", "events", "Event", short_names=("ev",), selectable=EVENT_FIELDS),
     _resource(
         "v1",
         "namespaces",
@@ -137,7 +115,7 @@ BUILTIN: tuple[Resource, ...] = (
         short_names=("po",),
         categories=("all",),
         subresources=_POD_SUBRESOURCES,
-        selectable=_POD_FIELDS,
+        selectable=POD_FIELDS,
     ),
     _resource("v1", "secrets", "Secret", selectable=("type",)),
     _resource(
@@ -164,7 +142,7 @@ BUILTIN: tuple[Resource, ...] = (
     _workload("batch/v1", "jobs", "Job", scale=False, selectable=("status.successful",)),
     _resource("coordination.k8s.io/v1", "leases", "Lease"),
     _resource("discovery.k8s.io/v1", "endpointslices", "EndpointSlice"),
-    _resource("events.k8s.io/v1", "events", "Event", short_names=("ev",), selectable=_EVENT_FIELDS),
+    _resource("events.k8s.io/v1", "events", "Event", short_names=("ev",), selectable=EVENT_FIELDS),
     _resource(
         "policy/v1",
         "poddisruptionbudgets",
