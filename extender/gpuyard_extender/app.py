@@ -5,6 +5,7 @@ more than the decision. A verb always answers 200, because kube-scheduler throws
 """
 
 import logging
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import orjson
@@ -34,35 +35,24 @@ def create_app(extender: Extender, metrics: Metrics | None = None) -> FastAPI:
 
 
 def _add_verbs(app: FastAPI, extender: Extender, metrics: Metrics) -> None:
-    @app.post("/filter")
-    async def filter_nodes(request: Request) -> Response:
-        try:
-            args = await _decoded(request)
-            with metrics.timed("filter"):
-                return _json(extender.filter(args))
-        except Exception:
-            log.exception("filter failed")
-            return _json(wire.filter_error(BROKEN))
+    """Each verb, and what kube-scheduler is told when we fail."""
+    _add_verb(app, metrics, "filter", extender.filter, wire.filter_error(BROKEN))
+    _add_verb(app, metrics, "prioritize", extender.prioritize, [])
+    _add_verb(app, metrics, "preempt", extender.preempt, wire.preempt_result({}))
+    _add_verb(app, metrics, "bind", extender.bind, wire.bind_result(BROKEN))
 
-    @app.post("/prioritize")
-    async def prioritize(request: Request) -> Response:
-        try:
-            args = await _decoded(request)
-            with metrics.timed("prioritize"):
-                return _json(extender.prioritize(args))
-        except Exception:
-            log.exception("prioritize failed")
-            return _json([])
 
-    @app.post("/bind")
-    async def bind(request: Request) -> Response:
+def _add_verb(app: FastAPI, metrics: Metrics, name: str, verb: Callable[[Any], Any], broken: Any) -> None:
+    @app.post(f"/{name}")
+    async def answer(request: Request) -> Response:
         try:
             args = await _decoded(request)
-            with metrics.timed("bind"):
-                return _json(await extender.bind(args))
+            with metrics.timed(name):
+                found = verb(args)
+                return _json(await found if isinstance(found, Coroutine) else found)
         except Exception:
-            log.exception("bind failed")
-            return _json(wire.bind_result(BROKEN))
+            log.exception("%s failed", name)
+            return _json(broken)
 
 
 def _add_queries(app: FastAPI, extender: Extender) -> None:

@@ -5,7 +5,7 @@ something on it was touched; claims outlive their node, because a node can come 
 """
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from gpuyard import parts
 from gpuyard.cluster import Cluster, Node
@@ -99,6 +99,10 @@ class Holdings:
         self._settle()
         for name, node in self._built.items():
             yield from parts.shapes(node, {uid: c.booked for uid, c in self._on_node.get(name, {}).items()})
+
+    def claims(self, node: str) -> Mapping[str, Claim]:
+        """The claims on a node, by UID."""
+        return self._on_node.get(node, {})
 
     def booked(self, node: str) -> dict[str, Amounts]:
         """How many of each GPU resource the pods that claim any (by UID) claim on a node."""

@@ -8,12 +8,14 @@ its seat.
 
 import heapq
 from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 from gpuyard import reservations, vocabulary
 from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON
-from gpuyard_extender import claims, groups, nodes, pods
+from gpuyard_extender import budgets, claims, groups, nodes, pods
+from gpuyard_extender.budgets import Budget
 from gpuyard_extender.claims import Assumption, Claim, Grade
 from gpuyard_extender.groups import Group, Members
 from gpuyard_extender.holdings import Holdings
@@ -27,6 +29,7 @@ PATHS = {
     "nodes": "/api/v1/nodes",
     reservations.PLURAL: f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{reservations.PLURAL}",
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
+    budgets.PLURAL: budgets.PATH,
 }
 """The resources that the ledger is fed with, and where to list them."""
 
@@ -39,6 +42,7 @@ class Ledger:
         self._report = report
         self.pods: Mirror[Pod] = Mirror(pods.read)
         self.groups: Mirror[Group] = Mirror(groups.read)
+        self.budgets: Mirror[Budget] = Mirror(budgets.read)
         self.holdings = Holdings()
         self._nodes: Mirror[NodeFacts] = Mirror(nodes.read)
         self._reservations: Mirror[Reservation] = Mirror(reservations.from_object)
@@ -46,32 +50,25 @@ class Ledger:
         self._seats = Seats()
         self.assumptions: dict[str, Assumption] = {}
         self._expiries: list[tuple[float, str]] = []
+        self._fed: dict[str, tuple[Mirror[Any], Callable[[list[Change[Any]]], None]]] = {
+            "pods": (self.pods, self._pods_changed),
+            "nodes": (self._nodes, self._nodes_changed),
+            reservations.PLURAL: (self._reservations, self._reservations_changed),
+            "podgroups": (self.groups, lambda _: None),
+            budgets.PLURAL: (self.budgets, lambda _: None),
+        }
 
     # --- events in
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All objects of a resource as of now."""
-        match resource:
-            case "pods":
-                self._pods_changed(self.pods.replace(objects))
-            case "nodes":
-                self._nodes_changed(self._nodes.replace(objects))
-            case reservations.PLURAL:
-                self._reservations_changed(self._reservations.replace(objects))
-            case "podgroups":
-                self.groups.replace(objects)
+        mirror, changed = self._fed[resource]
+        changed(mirror.replace(objects))
 
     def observe(self, resource: str, event: str, obj: JSON) -> None:
         """One change of one object."""
-        match resource:
-            case "pods":
-                self._pods_changed(self.pods.observe(event, obj))
-            case "nodes":
-                self._nodes_changed(self._nodes.observe(event, obj))
-            case reservations.PLURAL:
-                self._reservations_changed(self._reservations.observe(event, obj))
-            case "podgroups":
-                self.groups.observe(event, obj)
+        mirror, changed = self._fed[resource]
+        changed(mirror.observe(event, obj))
 
     def assume(self, placement: Placement, grade: Grade, now: float) -> None:
         """Count on a placement that the API does not show yet; it takes the place of an earlier one."""

@@ -5,7 +5,9 @@ kubelet gave), its plan (what the extender wrote into the Binding), nothing. Sta
 container.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from gpuyard import annotations, memberships, requests, vocabulary
 from gpuyard.accounts import truth
@@ -14,6 +16,22 @@ from gpuyard.fit import PodFit
 from gpuyard.requests import PodRequest
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
+
+_WANTED: Final = {dict: "an object", list: "a list of objects"}
+_SHAPES: Final = (
+    (("metadata",), dict),
+    (("metadata", "annotations"), dict),
+    (("metadata", "labels"), dict),
+    (("spec",), dict),
+    (("spec", "nodeSelector"), dict),
+    (("spec", "affinity"), dict),
+    (("spec", "affinity", "nodeAffinity"), dict),
+    (("spec", "tolerations"), list),
+    (("spec", "containers"), list),
+    (("spec", "initContainers"), list),
+    (("status",), dict),
+)
+"""The fields of a Pod object that are read and have parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +51,10 @@ class Pod:
     truth: Allocation
     drifted: bool = False
     """Whether the kubelet gave other devices than were planned."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    priority: int = 0
+    nominated: str = ""
+    """The node on which kube-scheduler makes place for it."""
 
     @property
     def ended(self) -> bool:
@@ -62,9 +84,23 @@ def read(obj: JSON) -> Pod | None:
         return None
 
 
+def fault(obj: Any) -> str:
+    """What keeps `read` from using an object, after the word Pod: the first field that is no object or no list."""
+    for path, kind in _SHAPES:
+        found = obj
+        for name in path:
+            found = found.get(name) if isinstance(found, dict) else None
+        listed = found if kind is list and isinstance(found, list) else ()
+        if (found is not None and not isinstance(found, kind)) or not all(
+            isinstance(x, dict) for x in listed
+        ):
+            return f"{''.join(f'.{name}' for name in path)}: {_WANTED[kind]} is needed"
+    return ": a Pod object with name, namespace, uid and spec is needed"
+
+
 def _read(obj: JSON) -> Pod:
     metadata, status = obj["metadata"], obj.get("status") or {}
-    marks = metadata.get("annotations") or {}
+    marks, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
     told = truth(obj)
     plan = annotations.read_allocation(marks.get(vocabulary.ALLOCATION)) or {}
     return Pod(
@@ -80,4 +116,7 @@ def _read(obj: JSON) -> Pod:
         plan={name: held for name, held in plan.items() if name not in told},
         truth=told,
         drifted=any(ids({name: plan[name]}) != ids({name: told[name]}) for name in plan.keys() & told.keys()),
+        labels=dict(labels),
+        priority=int(obj["spec"].get("priority") or 0),
+        nominated=str(status.get("nominatedNodeName") or ""),
     )

@@ -15,7 +15,7 @@ from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.policies import registry
 from gpuyard.policies.memory import Informed
 from gpuyard.writes import JSON
-from gpuyard_extender import accounting, explaining, planning, scheduling, wire
+from gpuyard_extender import accounting, explaining, planning, preempting, scheduling, wire
 from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
 from gpuyard_extender.experience import Experience
@@ -93,6 +93,17 @@ class Extender:
         ranks = scheduling.prioritize(asked.pod, asked.names, self.ledger, self._policy, self._runtime.now())
         self._tell(f"Score {asked.pod.name}: {_few(ranks, len(ranks), ' > ')}")
         return wire.host_priorities(ranks)
+
+    def preempt(self, args: Any) -> JSON:
+        """ExtenderPreemptionArgs -> ExtenderPreemptionResult; without nodes where it cannot be answered."""
+        try:
+            pod, names = wire.preempt_question(args)
+        except wire.InvalidArgumentsError:
+            return wire.preempt_result({})
+        found = preempting.preempt(pod, names, self.ledger, self._runtime.now()) if self.ready else {}
+        offers = [f"{len(victims.uids)} on {name}" for name, victims in found.items()]
+        self._tell(f"Preempt for {pod.name}: victims: {_few(offers, len(offers), ', ') or 'none that help'}")
+        return wire.preempt_result(found)
 
     async def bind(self, args: Any) -> JSON:
         """ExtenderBindingArgs -> ExtenderBindingResult; of a gang, when all of it can be bound or none."""

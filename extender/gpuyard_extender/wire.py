@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gpuyard.preemption import Victims
 from gpuyard.writes import JSON
 from gpuyard_extender import pods, settings
 from gpuyard_extender.binding import BindRequest
@@ -34,10 +35,7 @@ def question(args: Any) -> Question:
     """InvalidArgumentsError when a field is missing or wrong."""
     if not isinstance(args, Mapping):
         raise InvalidArgumentsError("the request must be a JSON object (ExtenderArgs)")
-    body = args.get("Pod")
-    pod = pods.read(body) if isinstance(body, dict) else None
-    if pod is None:
-        raise InvalidArgumentsError("Pod: a Pod object with name, namespace, uid and spec is needed")
+    pod = _pod(args)
     names = args.get("NodeNames")
     if names is not None:
         if not isinstance(names, list) or not {*map(type, names)} <= {str}:
@@ -50,6 +48,14 @@ def question(args: Any) -> Question:
     return Question(pod, tuple(items), tuple(items.values()))
 
 
+def _pod(args: Mapping[str, Any]) -> Pod:
+    body = args.get("Pod")
+    pod = pods.read(body) if isinstance(body, dict) else None
+    if pod is None:
+        raise InvalidArgumentsError(f"Pod{pods.fault(body)}")
+    return pod
+
+
 def bind_request(args: Any) -> BindRequest:
     """From ExtenderBindingArgs; InvalidArgumentsError when a field is missing or wrong."""
     fields = ("PodNamespace", "PodName", "PodUID", "Node")
@@ -58,6 +64,16 @@ def bind_request(args: Any) -> BindRequest:
         if not isinstance(content, str) or not content:
             raise InvalidArgumentsError(f"{field}: a text is needed")
     return BindRequest(*map(str, found))
+
+
+def preempt_question(args: Any) -> tuple[Pod, tuple[str, ...]]:
+    """The pod and the nodes in ExtenderPreemptionArgs; InvalidArgumentsError when a field is missing or wrong."""
+    if not isinstance(args, Mapping):
+        raise InvalidArgumentsError("the request must be a JSON object (ExtenderPreemptionArgs)")
+    victims = args.get("NodeNameToMetaVictims") or args.get("NodeNameToVictims")
+    if not isinstance(victims, Mapping):
+        raise InvalidArgumentsError("NodeNameToMetaVictims or NodeNameToVictims: an object is needed")
+    return _pod(args), tuple(victims)
 
 
 def filter_result(asked: Question, found: Filtered) -> JSON:
@@ -92,6 +108,16 @@ def filter_error(text: str) -> JSON:
 def host_priorities(ranks: Mapping[str, int]) -> list[JSON]:
     """HostPriorityList: integers, one step per rank."""
     return [{"Host": name, "Score": rank * settings.SCORE_STEP} for name, rank in ranks.items()]
+
+
+def preempt_result(found: Mapping[str, Victims]) -> JSON:
+    """ExtenderPreemptionResult: by UID alone, whichever form was sent."""
+    return {
+        "NodeNameToMetaVictims": {
+            name: {"Pods": [{"UID": uid} for uid in victims.uids], "NumPDBViolations": victims.violations}
+            for name, victims in found.items()
+        }
+    }
 
 
 def bind_result(error: str = "") -> JSON:

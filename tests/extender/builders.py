@@ -171,7 +171,7 @@ class Stage:
         )
         self.nodes = [node["metadata"]["name"] for node in nodes]
         self.extender.replace("nodes", nodes)
-        for resource in ("pods", "reservations", "podgroups"):
+        for resource in ("pods", "reservations", "podgroups", "poddisruptionbudgets"):
             self.extender.replace(resource, [])
 
     def create(self, *pods: JSON) -> None:

@@ -67,6 +67,7 @@ def test_a_verb_answers_200_with_an_error_whatever_it_is_sent() -> None:
         status, answer = call(stage, "POST", "/filter", body)
         assert (status, bool(answer["Error"])) == (200, True)
         assert call(stage, "POST", "/prioritize", body) == (200, [])
+        assert call(stage, "POST", "/preempt", body) == (200, {"NodeNameToMetaVictims": {}})
         status, answer = call(stage, "POST", "/bind", body)
         assert (status, bool(answer["Error"])) == (200, True)
 
@@ -78,15 +79,16 @@ def test_a_failure_of_our_own_is_an_error_too_and_stands_in_the_log(
         raise LookupError("a bug")
 
     stage = Stage(gpu_node("node-1"))
-    for verb in ("filter", "prioritize", "bind"):
+    nothing = {"NodeNameToMetaVictims": {}}
+    for verb in ("filter", "prioritize", "preempt", "bind"):
         monkeypatch.setattr(Extender, verb, fail)
         status, answer = call(stage, "POST", f"/{verb}", b"{}")
-        assert (status, answer == [] or bool(answer["Error"])) == (200, True)
+        assert (status, answer in ([], nothing) or bool(answer["Error"])) == (200, True)
         assert "a bug" in caplog.text
         caplog.clear()
 
 
-@pytest.mark.parametrize("path", ["/filter", "/prioritize", "/bind", "/v1/plans"])
+@pytest.mark.parametrize("path", ["/filter", "/prioritize", "/preempt", "/bind", "/v1/plans"])
 def test_a_request_that_breaks_off_is_no_failure_of_ours(path: str, caplog: pytest.LogCaptureFixture) -> None:
     stage = Stage(gpu_node("node-1"))
     assert call(stage, "POST", path, breaks_off=True)[0] in (200, 400)

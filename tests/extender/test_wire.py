@@ -1,5 +1,8 @@
 """The extender protocol: what is read, and exactly what is written."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from gpuyard.verdicts import Reason
@@ -43,6 +46,38 @@ def test_a_node_that_is_named_twice_is_asked_about_once() -> None:
 def test_a_question_that_cannot_be_read_names_the_field(args: object, field: str) -> None:
     with pytest.raises(wire.InvalidArgumentsError, match=field):
         wire.question(args)
+
+
+@pytest.mark.parametrize(
+    ("field", "found"),
+    [
+        ("metadata.labels", ["a"]),
+        ("spec", "none"),
+        ("spec.nodeSelector", ["zone"]),
+        ("spec.nodeSelector", "zone=a"),
+        ("spec.affinity", ["gpu"]),
+        ("spec.affinity.nodeAffinity", 1),
+        ("spec.tolerations", {"key": "gpu"}),
+        ("spec.containers", "train"),
+        ("spec.containers", ["train"]),
+        ("spec.initContainers", {"name": "init"}),
+        ("status", "Pending"),
+    ],
+)
+@pytest.mark.parametrize("read", [wire.question, wire.preempt_question])
+def test_a_pod_that_cannot_be_read_names_the_field_of_the_pod(
+    read: Callable[[Any], object], field: str, found: object
+) -> None:
+    pod: Any = gpu_pod("a")
+    *path, last = field.split(".")
+    place = pod
+    for name in path:
+        place = place.setdefault(name, {})
+    place[last] = found
+    with pytest.raises(
+        wire.InvalidArgumentsError, match=rf"^Pod\.{field}: an? (object|list of objects) is needed$"
+    ):
+        read({"Pod": pod, "NodeNames": [], "NodeNameToMetaVictims": {"n1": {}}})
 
 
 def test_a_bind_request_has_four_texts() -> None:

@@ -49,7 +49,7 @@ def test_kube_scheduler_follows_the_extender() -> None:
     assert extender["ignorable"] is False, "pods would be bound without a plan"
     assert (extender["weight"], extender["nodeCacheCapable"], extender["httpTimeout"]) == (1, True, "5s")
     verbs = {key: extender[key] for key in extender if key.endswith("Verb")}
-    assert verbs == {"filterVerb": "filter", "prioritizeVerb": "prioritize", "bindVerb": "bind"}
+    assert verbs == {f"{verb}Verb": verb for verb in ("filter", "prioritize", "preempt", "bind")}
 
 
 def test_the_second_scheduler_asks_the_extender_in_just_the_same_way() -> None:
