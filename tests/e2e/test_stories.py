@@ -17,8 +17,8 @@ from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_kube.http import HttpApi
 from tests.e2e.agreement import agree
-from tests.e2e.stories import STORIES, Story
 from tests.e2e.stories.cluster import Cluster, node_of, until
+from tests.e2e.stories.stories import STORIES, Story
 
 GPUS = {"model": "NVIDIA-A100-SXM4-40GB", "count": 8, "topology": "nvswitch"}
 NODES = yard.parse({"nodes": [{"name": f"node-{n}", "gpus": GPUS} for n in (1, 2, 3)]})

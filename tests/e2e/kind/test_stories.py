@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.kind.cluster import play
-from tests.e2e.stories import STORIES, Story
+from tests.e2e.stories.stories import STORIES, Story
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
