@@ -1,0 +1,344 @@
+"""What users reported of other GPU schedulers, and where this repository holds that it does not happen here.
+
+The cases are numbered in the order in which they were collected. Each is held by tests that exist elsewhere, by those
+below, or stands with the reason why nothing holds it.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpuyard import annotations, vocabulary
+from gpuyard.verdicts import Reason
+from tests.extender.builders import Stage, device, gpu_node, gpu_pod
+
+TESTS = Path(__file__).parents[1]
+HERE = "extender/test_x_cases"
+NO_LIMITS = "a share of a GPU by memory or thousandths cannot be asked for yet"
+
+HELD = {
+    1: (
+        "a pod of two GPU containers",
+        "device_plugin/test_admissions",
+        "test_each_container_gets_its_own_part_of_the_plan",
+    ),
+    2: (
+        "pods of which nobody knows the devices",
+        "gpuyard/test_audit",
+        "test_a_pod_without_a_readable_plan_is_found",
+    ),
+    4: ("a pod that writes its own plan", HERE, "test_a_plan_that_a_pod_brings_itself_is_worth_nothing"),
+    5: (
+        "a refusal that leaves the pod stuck",
+        "cluster/kubelet/test_service",
+        "test_a_plugins_refusal_fails_the_pod",
+    ),
+    7: ("a plugin that decides anew", "device_plugin/test_choice", "test_the_plan_is_followed_to_the_letter"),
+    8: ("a plan with more ids than asked", HERE, "test_a_plan_has_just_as_many_ids_as_were_asked_for"),
+    9: (
+        "Bind to another node than Filter chose",
+        HERE,
+        "test_bind_decides_anew_for_another_node_than_filter_had_in_mind",
+    ),
+    10: (
+        "a CDI specification that is older than the devices",
+        "device_plugin/test_reloading",
+        "test_the_cdi_specification_follows_the_configuration",
+    ),
+    11: (
+        "a deleted pod that keeps its GPUs",
+        HERE,
+        "test_what_is_deleted_is_free_whether_an_event_or_a_list_tells_it",
+    ),
+    12: (
+        "a metric that is not counted anew",
+        "extender/test_metrics",
+        "test_a_pod_is_assumed_until_the_api_shows_it",
+    ),
+    13: (
+        "a terminating pod that counts as gone",
+        "extender/test_ledger",
+        "test_an_ended_pod_holds_nothing_and_a_terminating_one_holds_on",
+    ),
+    14: (
+        "a replaced pod whose pair is not reused",
+        HERE,
+        "test_who_replaces_a_pod_gets_the_gpus_that_it_had",
+    ),
+    15: (
+        "a restarted container that loses its GPU",
+        "cluster/kubelet/test_service",
+        "test_a_pod_with_devices_keeps_them_while_its_containers_wait",
+    ),
+    16: (
+        "init containers that are added up",
+        "gpuyard/test_amounts",
+        "test_a_pod_books_the_most_that_runs_at_one_time_plus_overhead",
+    ),
+    17: (
+        "an init container that changes the count",
+        HERE,
+        "test_an_init_container_without_gpus_changes_no_count",
+    ),
+    18: ("free amounts that wrap below zero", HERE, "test_an_over_committed_node_has_nothing_left"),
+    19: ("verbs and events at one time", "extender/test_conservation", "Conservation"),
+    20: ("verbs and events at one time, 5,000 nodes", "extender/test_conservation", "Conservation"),
+    21: (
+        "binds to one node that wait for each other",
+        HERE,
+        "test_forty_binds_to_one_node_do_not_wait_for_each_other",
+    ),
+    22: (
+        "a failed bind that keeps what it took",
+        "extender/test_binder",
+        "test_a_refused_binding_gives_the_devices_back",
+    ),
+    23: (
+        "questions before all has been listed",
+        "extender/test_app",
+        "test_an_extender_is_ready_once_it_has_seen_everything",
+    ),
+    24: (
+        "SIGTERM that is ignored",
+        "extender/test_main",
+        "test_sigterm_answers_the_bind_in_flight_and_ends_cleanly",
+    ),
+    25: (
+        "a node that reboots",
+        "e2e/kind/test_workers",
+        "test_a_worker_that_stops_keeps_its_devices_until_it_is_back_and_then_gives_them_anew",
+    ),
+    26: (
+        "a place that nobody is woken for",
+        "extender/test_waking",
+        "test_a_pod_that_waits_for_an_assumption_is_woken_when_it_expires",
+    ),
+    27: (
+        "a plugin that restarts in between",
+        "device_plugin/test_admissions",
+        "test_a_plugin_without_memory_still_knows_who_holds_what",
+    ),
+    28: ("a pod that asks for 0 GPUs", HERE, "test_a_pod_that_asks_for_no_gpu_passes_and_is_bound_plainly"),
+    31: (
+        "a GPU without a wish for its memory",
+        "gpuyard/test_placement",
+        "test_a_container_gets_the_first_gpus_by_id",
+    ),
+    32: ("16 GPUs of a node with 8", HERE, "test_more_gpus_than_a_node_has_are_refused_with_both_numbers"),
+    33: (
+        "GPUs of unequal memory in one node",
+        "gpuyard/test_eligibility",
+        "test_memory_is_asked_of_each_gpu_and_not_of_the_node",
+    ),
+    35: ("a question about what is not there", "extender/test_app", "test_a_pod_is_explained_by_name"),
+    36: (
+        "several GPU containers that crash",
+        "gpuyard/test_placement",
+        "test_containers_get_different_devices",
+    ),
+    37: (
+        "a pod without annotations that crashes",
+        "device_plugin/test_node_pods",
+        "test_any_object_at_all_is_read_or_left_out",
+    ),
+    40: (
+        "GPUs in MIG mode without instances",
+        "device_plugin/test_node_inventory",
+        "test_an_empty_mig_gpu_does_not_block_the_others",
+    ),
+    41: (
+        "instances that spoil the large holes",
+        "gpuyard/test_choice",
+        "test_an_instance_lies_where_the_largest_hole_stays",
+    ),
+    42: (
+        "a placement that keeps the largest hole",
+        "gpuyard/test_mig",
+        "test_one_instance_lies_where_it_leaves_the_largest_holes",
+    ),
+    44: (
+        "links that are looked up for every question",
+        "gpuyard/test_topology",
+        "test_sixteen_gpus_are_decided_at_once",
+    ),
+    45: (
+        "a pair without NVLink though there is one with it",
+        "gpuyard/test_topology",
+        "test_a_linked_pair_is_preferred_to_lower_indexes",
+    ),
+    46: (
+        "pairs behind NVSwitches that are missed",
+        "gpuyard/test_topology",
+        "test_in_one_nvswitch_domain_the_lowest_indexes_win",
+    ),
+    47: (
+        "a busy GPU for the sake of NUMA",
+        "gpuyard/test_cluster",
+        "test_a_placed_device_is_owned_and_not_free",
+    ),
+    48: (
+        "two shares of one GPU for two GPUs",
+        "gpuyard/test_choice",
+        "test_several_shares_come_from_distinct_gpus_as_long_as_there_are_any",
+    ),
+    49: (
+        "a sick GPU that never recovers",
+        "device_plugin/test_service",
+        "test_a_sick_gpu_is_listed_as_such_until_it_recovers",
+    ),
+    51: (
+        "preemption without victims that help",
+        "extender/test_preempting",
+        "test_victims_are_found_where_kube_scheduler_sent_none",
+    ),
+}
+OPEN = {
+    3: ("limits of another pod", NO_LIMITS),
+    6: ("sizes of another pod", NO_LIMITS),
+    29: ("memory without a GPU", NO_LIMITS),
+    30: ("more than a whole GPU", NO_LIMITS),
+    34: (
+        "a label that is missing",
+        "no command looks for it; a plugin that does not start names the label that it waits for",
+    ),
+    38: (
+        "older forms of MIG ids",
+        "only ids that the fake plugin makes are read; none of them is of the older form",
+    ),
+    39: (
+        "a layout that nobody can see",
+        "the layout of a GPU is shown nowhere yet but in the inventory of its node",
+    ),
+    43: ("links that differ by direction", "links are domains and not pairs here: they cannot be asymmetric"),
+    50: ("topology of unknown age", "the inventory does not say when it was written"),
+}
+
+
+def test_every_case_is_held_or_open_with_a_reason() -> None:
+    assert not HELD.keys() & OPEN.keys()
+    assert sorted({*HELD, *OPEN}) == list(range(1, 52))
+
+
+@pytest.mark.parametrize(("module", "test"), sorted({(module, test) for _, module, test in HELD.values()}))
+def test_what_holds_a_case_exists(module: str, test: str) -> None:
+    assert re.search(rf"^(?:def|class) {test}\b", (TESTS / f"{module}.py").read_text(), re.MULTILINE)
+
+
+def planned(stage: Stage, name: str) -> tuple[str, ...]:
+    """The ids in the plan that the Binding brought."""
+    text = stage.server.pods[name]["metadata"]["annotations"][vocabulary.ALLOCATION]
+    plan = annotations.read_allocation(text)
+    assert plan is not None
+    return plan["train"][vocabulary.GPU]
+
+
+def test_a_plan_that_a_pod_brings_itself_is_worth_nothing() -> None:
+    stage = Stage(gpu_node("n1", 2))
+    stage.create(gpu_pod("owner", node="n1", plan=[device("n1", 1)], phase="Running"))
+    forged = gpu_pod("forged", plan=[device("n1", 1)])
+    stage.create(forged)
+    assert stage.filter(gpu_pod("other"))["NodeNames"] == ["n1"], "it claims nothing either"
+    stage.wait(6)
+    stage.filter(forged)
+    assert stage.bound(forged, "n1") == ""
+    assert planned(stage, "forged") == (device("n1", 0),)
+
+
+def test_a_plan_has_just_as_many_ids_as_were_asked_for() -> None:
+    stage = Stage(gpu_node("n1", 8))
+    pod = gpu_pod("three", 3)
+    stage.create(pod)
+    stage.filter(pod)
+    assert stage.bound(pod, "n1") == ""
+    assert len(set(planned(stage, "three"))) == len(planned(stage, "three")) == 3
+
+
+def test_bind_decides_anew_for_another_node_than_filter_had_in_mind() -> None:
+    stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1), gpu_node("full", 0))
+    pod = gpu_pod("a")
+    stage.create(pod)
+    stage.filter(pod, "n1")
+    assert stage.bound(pod, "full")
+    assert stage.bound(pod, "n2") == ""
+    assert planned(stage, "a") == (device("n2", 0),)
+
+
+@pytest.mark.parametrize("told", ["event", "list"])
+def test_what_is_deleted_is_free_whether_an_event_or_a_list_tells_it(told: str) -> None:
+    stage = Stage(gpu_node("n1", 8))
+    old = gpu_pod("old", 8, node="n1", plan=[device("n1", i) for i in range(8)], phase="Running")
+    stage.create(old)
+    assert stage.filter(gpu_pod("new", 8))["NodeNames"] == []
+    if told == "event":
+        stage.delete(old)
+    else:
+        stage.extender.replace("pods", [])
+    assert stage.filter(gpu_pod("new", 8))["NodeNames"] == ["n1"]
+
+
+def test_who_replaces_a_pod_gets_the_gpus_that_it_had() -> None:
+    stage = Stage(gpu_node("n1", 8))
+    pods = [
+        gpu_pod(f"p{i}", 2, node="n1", plan=[device("n1", 2 * i), device("n1", 2 * i + 1)], phase="Running")
+        for i in range(4)
+    ]
+    stage.create(*pods)
+    stage.delete(pods[1])
+    following = gpu_pod("following", 2)
+    stage.create(following)
+    stage.filter(following)
+    assert stage.bound(following, "n1") == ""
+    assert planned(stage, "following") == (device("n1", 2), device("n1", 3))
+
+
+def test_an_init_container_without_gpus_changes_no_count() -> None:
+    stage = Stage(gpu_node("n1", 2))
+    pod = gpu_pod("a", 2)
+    pod["spec"]["initContainers"] = [{"name": "fetch", "resources": {"limits": {"cpu": "1"}}}]
+    stage.create(pod)
+    stage.filter(pod)
+    assert stage.bound(pod, "n1") == ""
+    stage.extender.observe("pods", "MODIFIED", stage.server.pods["a"])
+    assert stage.filter(gpu_pod("b", 1))["NodeNames"] == []
+
+
+def test_an_over_committed_node_has_nothing_left() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    for name in ("a", "b", "c"):
+        stage.create(gpu_pod(name, node="n1", plan=[device("n1", 0)], phase="Running"))
+    assert stage.filter(gpu_pod("d"))["NodeNames"] == []
+    assert stage.filter(gpu_pod("e", 1000))["NodeNames"] == []
+
+
+def test_forty_binds_to_one_node_do_not_wait_for_each_other() -> None:
+    stage = Stage(gpu_node("n1", 40))
+    stage.server.slow = 0.5
+    pods = [gpu_pod(f"p{i}") for i in range(40)]
+    stage.create(*pods)
+    answers = []
+    for pod in pods:
+        stage.filter(pod)
+        answers.append(stage.bind(pod, "n1"))
+    stage.wait(0.5)
+    assert answers == [[""]] * 40, "all after the half second that one write takes"
+    assert {planned(stage, f"p{i}") for i in range(40)} == {(device("n1", i),) for i in range(40)}
+
+
+def test_a_pod_that_asks_for_no_gpu_passes_and_is_bound_plainly() -> None:
+    stage = Stage(gpu_node("n1", 0))
+    pod = gpu_pod("none", 0)
+    pod["spec"]["containers"][0]["resources"]["limits"][vocabulary.GPU] = "0"
+    stage.create(pod)
+    assert stage.filter(pod)["NodeNames"] == ["n1"]
+    assert stage.bound(pod, "n1") == ""
+    assert vocabulary.ALLOCATION not in stage.server.pods["none"]["metadata"].get("annotations", {})
+
+
+def test_more_gpus_than_a_node_has_are_refused_with_both_numbers() -> None:
+    stage = Stage(gpu_node("n1", 8))
+    stage.create(gpu_pod("many", 16))
+    found = stage.extender.explain("default", "many")
+    assert found is not None
+    assert found["code"] == Reason.INSUFFICIENT_GPUS
+    assert [node["detail"] for node in found["nodes"]] == ["needs 16 GPUs, 8 free of 8"]
