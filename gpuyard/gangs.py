@@ -4,6 +4,7 @@ Stands for the coscheduling plugin's PodGroup logic. Law: each member sees the m
 one without a feasible node ends the plan, and nothing is left behind.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from gpuyard.cluster import Cluster, Placement
 from gpuyard.fit import PodFit
 from gpuyard.policies.candidates import Policy
 from gpuyard.requests import PodRequest
-from gpuyard.verdicts import Rejection
+from gpuyard.verdicts import Reason, Rejection
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,21 @@ def plan(
         placements.append(found)
         cluster = cluster.with_placement(found)
     return tuple(placements)
+
+
+def excess(members: Sequence[Member], cluster: Cluster) -> tuple[Rejection, ...]:
+    """The devices of which the members ask for more than all nodes have, idle or not: they cannot ever fit."""
+    needs, offers = Counter[str](), Counter[str]()
+    for member in members:
+        needs.update(member.request.totals)
+    for node in cluster.nodes.values():
+        offers.update(node.fit.allocatable)
+    detail = "all {} members need {} {}, all nodes have {}"
+    return tuple(
+        Rejection("", Reason.INSUFFICIENT_GPUS, detail.format(len(members), need, resource, offers[resource]))
+        for resource, need in sorted(needs.items())
+        if need > offers[resource]
+    )
 
 
 def _best(member: Member, cluster: Cluster, policy: Policy) -> Placement | GangRejection:

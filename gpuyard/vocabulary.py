@@ -43,6 +43,8 @@ GANG_GATE: Final = "gpuyard.io/gang"
 """Scheduling gate that a MutatingAdmissionPolicy puts on every member of a PodGroup."""
 POD_GROUP: Final = "scheduling.x-k8s.io/pod-group"
 """Label on a pod: the PodGroup (same namespace) that it belongs to."""
+BELOW_MINIMUM: Final = "gpuyard.io/below-minimum"
+"""On a PodGroup that has started, when fewer than minMember are left: `restart` evicts those; else they wait."""
 POD_GROUP_API: Final = "scheduling.x-k8s.io/v1alpha1"
 
 # --- what a fake container does

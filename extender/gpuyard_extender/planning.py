@@ -31,7 +31,8 @@ def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> Pl
         return Planned(kept)
     placed = place(pods, ledger, policy, now)
     if isinstance(placed, GangRejection):
-        return Unplaceable(placed.member, placed.rejections)
+        excess = gangs.excess(_members(pods), ledger.cluster(now))
+        return Unplaceable(placed.member, (*excess, *placed.rejections))
     reservation = Reservation(
         namespace=request.namespace,
         group=request.group,
@@ -51,12 +52,14 @@ def place(
     pods: list[Pod], ledger: Ledger, policy: Policy, now: float
 ) -> tuple[Placement, ...] | GangRejection:
     """Places for all these pods, as if none of them held any yet."""
-    members = []
     for pod in pods:
         if isinstance(pod.request, Rejection):
             return GangRejection(pod.name, (pod.request,))
-        members.append(Member(pod.request, pod.fit))
-    return gangs.plan(members, ledger.cluster(now, {pod.uid for pod in pods}), policy)
+    return gangs.plan(_members(pods), ledger.cluster(now, {pod.uid for pod in pods}), policy)
+
+
+def _members(pods: list[Pod]) -> list[Member]:
+    return [Member(pod.request, pod.fit) for pod in pods if not isinstance(pod.request, Rejection)]
 
 
 def _kept(request: PlanRequest, ledger: Ledger, now: float) -> Reservation | None:

@@ -1,8 +1,9 @@
 """A PodGroup (scheduling.x-k8s.io/v1alpha1), read from its object.
 
-Nothing but minMember counts. `scheduleTimeoutSeconds` is accepted with any value (absent, 0 as mpi-operator always
-writes, negative) and has no effect: a waiting gang holds nothing, so there is nothing to time out. `minResources` is
-not trusted either: clients write it inconsistently with their pods, and the plan looks at the pods themselves.
+Of its spec nothing but minMember counts. `scheduleTimeoutSeconds` is accepted with any value (absent, 0 as
+mpi-operator always writes, negative) and has no effect: a waiting gang holds nothing, so nothing need time out.
+`minResources` is not trusted either: clients write it inconsistently with their pods, and the plan looks at the pods
+themselves. What we add is an annotation, for typed clients drop fields of the spec that they do not know.
 """
 
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ class Group:
     uid: str
     min_member: int = 1
     terminating: bool = False
+    restarts: bool = False
+    """When fewer than minMember are left of a started group, all are evicted, to start together again."""
     status: JSON = field(default_factory=dict)
 
     def condition(self, kind: str) -> JSON | None:
@@ -46,6 +49,7 @@ def read(obj: JSON | None) -> Group | None:
         uid=str(metadata["uid"]),
         min_member=_min_member((obj.get("spec") or {}).get("minMember")),
         terminating=bool(metadata.get("deletionTimestamp")),
+        restarts=(metadata.get("annotations") or {}).get(vocabulary.BELOW_MINIMUM) == "restart",
         status=obj.get("status") or {},
     )
 

@@ -15,6 +15,8 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
                            UNDO    too few bound for 4 s                     evict them, delete it (delete
                                                                              those whose eviction was refused)
                            VOID    none bound; expired, or places lost       delete it
+    none                           started, fewer than minMember left, and   evict those
+                                   the group wants to restart
     none                           started, none waits                       say Scheduled
     none                           started, some wait                        quest for them, each alone
     none                           not started, some bound                   wait; 4 s after the first: evict them
@@ -98,6 +100,8 @@ def _admit(scene: Scene, reservation: Reservation, found: Progress) -> Decision:
 def _unreserved(scene: Scene, view: View) -> Decision:
     group, waiting = scene.group, tuple(member for member in scene.members if member.waiting)
     if scene.started():
+        if group.restarts and scene.left < group.min_member:
+            return _restart(scene)
         if not waiting:
             return Decision(scene.report(reasons.scheduled(group)))
         return _pursue(scene, Quest(group, waiting, 1), view)
@@ -133,6 +137,13 @@ def _unknown(scene: Scene, started: bool, detail: str) -> Verdict | None:
     if status.is_true(scene.group, status.SCHEDULED) == started and not detail:
         return None
     return reasons.scheduled(scene.group, detail) if started else scene.waiting(detail)
+
+
+def _restart(scene: Scene) -> Decision:
+    """Nothing is promised to be whole again at once: here disruption budgets hold."""
+    going = [member for member in scene.members if member.holding]
+    says = f"restarts: {scene.left} of {scene.group.min_member} members are left"
+    return _evict(going, (), says)
 
 
 def _stranded(scene: Scene, view: View) -> Decision:

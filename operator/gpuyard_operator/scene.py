@@ -60,6 +60,11 @@ class Scene:
         return sum(getattr(member, state) for member in self.members)
 
     @property
+    def left(self) -> int:
+        """How many members are on nodes or have done their work."""
+        return self.count("holding") + self.count("succeeded")
+
+    @property
     def needed(self) -> int:
         """How many members of a group that has not started must be bound together."""
         return max(1, self.group.min_member - self.count("succeeded"))
@@ -72,7 +77,7 @@ class Scene:
         """
         if not self.count("holding") and not self.count("succeeded"):
             return False
-        if status.is_true(self.group, status.SCHEDULED):
+        if status.has_started(self.group):
             return True
         if reservation is not None and commit.progress(reservation, self.members, self.now).short:
             return False

@@ -154,7 +154,7 @@ class Operator:
         if not done:
             self._tell(desk, f"{write.method} {write.path} failed, trying again: {reply.reason}")
             desk.wake_at = self._runtime.now() + RETRY_SECONDS
-            if write.path.endswith("/eviction"):
+            if write.path.endswith("/eviction") and write.path not in desk.refused:
                 desk.refused.add(write.path)
                 desk.dirty = True  # the time of a half bound gang is up: there is no second to lose
         return done

@@ -12,6 +12,9 @@ Stands for the PodGroup controller of scheduler-plugins, without the oddities of
 
 Two conditions say what a phase cannot: `Scheduled` (were minMember members bound together?) stays true while any of
 them is on a node or has succeeded; `Ready` (do minMember run or have they succeeded?) follows the pods.
+
+Where the PodGroup's definition is of scheduler-plugins itself the API server drops the conditions. Then they are sent
+with what else changes, and never for their own sake; and that a group has started is known from its phase.
 """
 
 import datetime
@@ -48,7 +51,8 @@ def changes(group: Group, members: Sequence[Member], verdict: Verdict | None, no
     if verdict is not None:
         spoken.insert(0, _condition(SCHEDULED, verdict.scheduled, verdict.reason, verdict.message))
     old = {"running": 0, "succeeded": 0, "failed": 0, **group.status}
-    if all(old.get(key) == value for key, value in found.items()) and all(_said(group, c) for c in spoken):
+    told = _dropped(group) or all(_said(group, condition) for condition in spoken)
+    if told and all(old.get(key) == value for key, value in found.items()):
         return None
     return {**found, "conditions": _conditions(group, spoken, now)}
 
@@ -71,6 +75,16 @@ def phase(group: Group, members: Sequence[Member]) -> str:
 def is_true(group: Group, kind: str) -> bool:
     """Whether the status says that the condition holds."""
     return (group.condition(kind) or {}).get("status") == "True"
+
+
+def has_started(group: Group) -> bool:
+    """Whether the status remembers that minMember members were bound together."""
+    return is_true(group, SCHEDULED) or (_dropped(group) and group.status.get("phase") == "Running")
+
+
+def _dropped(group: Group) -> bool:
+    """Whether conditions, which are written with every phase, are not kept."""
+    return bool(group.status.get("phase")) and not group.status.get("conditions")
 
 
 def _ended(group: Group, succeeded: int, failed: bool) -> str | None:

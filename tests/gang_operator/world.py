@@ -146,7 +146,8 @@ class World:
         if seen == self._seen:
             return False
         self._seen = seen
-        return self._kubelet() or self.schedule()
+        freed = self._kubelet()
+        return self.schedule() or freed
 
     def schedule(self) -> bool:
         """kube-scheduler with the extender's barrier: a gang's members are bound when enough have arrived."""
@@ -212,7 +213,7 @@ class World:
             for n in self.api.list(PATHS["nodes"])
         }
         for pod in self.api.list(PATHS["pods"]):
-            if "nodeName" in pod["spec"] and pod["status"]["phase"] not in ("Succeeded", "Failed"):
+            if pod["spec"].get("nodeName") in free and pod["status"]["phase"] not in ("Succeeded", "Failed"):
                 free[pod["spec"]["nodeName"]] -= gpus_of(pod)
         pods = {pod["metadata"]["uid"]: pod for pod in self.api.list(PATHS["pods"])}
         for obj in self.api.list(PATHS["reservations"]):

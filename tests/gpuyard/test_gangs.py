@@ -2,7 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard.cluster import Cluster, Node, Placement
-from gpuyard.gangs import GangRejection, Member, plan
+from gpuyard.gangs import GangRejection, Member, excess, plan
 from gpuyard.policies.counted import pack, spread
 from gpuyard.policies.registry import POLICIES
 from gpuyard.verdicts import Reason
@@ -87,3 +87,11 @@ def test_a_gang_is_placed_as_a_whole_or_not_at_all(
         for known in yard.nodes.values()
         for resource, amount in known.fit.allocatable.items()
     )
+
+
+def test_a_gang_that_is_larger_than_the_cluster_is_told_so_with_the_numbers() -> None:
+    yard = cluster(node("a"), node("b", gpus(4, node="b")))
+    [found] = excess(ring(4, {GPU_RESOURCE: "4"}), yard)
+    assert (found.node, found.reason) == ("", Reason.INSUFFICIENT_GPUS)
+    assert found.detail == "all 4 members need 16 nvidia.com/gpu, all nodes have 12"
+    assert excess(ring(3, {GPU_RESOURCE: "4"}), yard) == ()
