@@ -13,6 +13,8 @@ INVENTORY: Final = "gpuyard.io/inventory"
 """On a node: the GPUs that it has. Written by the device plugin, read by everyone."""
 CONFIG_PROBLEM: Final = "gpuyard.io/config-problem"
 """On a node: why its device plugin goes on with an older configuration. Written by the device plugin, for people."""
+XID_PREFIX: Final = "gpuyard.io/xid-"
+"""On a node, with a GPU's index behind it: the XID that its driver reports. Written by people, to try a fault."""
 ALLOCATION: Final = "gpuyard.io/allocation"
 """On a pod: container -> resource -> device ids. Written by the extender inside the Binding."""
 WOKEN: Final = "gpuyard.io/woken"
@@ -52,6 +54,9 @@ RUN_SECONDS: Final = "gpuyard.io/run-seconds"
 """On a pod: its fake containers end this many seconds after they started (absent: they run on)."""
 EXIT_CODE: Final = "gpuyard.io/exit-code"
 """On a pod: the exit code with which its fake containers end (absent: 0)."""
+
+SMI_VARIABLES: Final = "GPUYARD_"
+"""How the variables of a container begin that only its nvidia-smi reads."""
 
 # --- resources
 GPU: Final = "nvidia.com/gpu"

@@ -4,8 +4,8 @@ from typing import Protocol
 
 from gpuyard.writes import JSON
 from gpuyard_cli.auditing import Audited
+from gpuyard_cli.injections import GPUFault, RefusedBinding
 from gpuyard_cli.observation import Snapshot
-from gpuyard_cli.scenario import RefusedBinding
 
 
 class RefusedError(Exception):
@@ -30,7 +30,10 @@ class Backend(Protocol):
         """Let a node of the yard appear."""
 
     async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
-        """Inject a fault."""
+        """Inject a fault of the API server."""
+
+    async def hurt(self, fault: GPUFault) -> None:
+        """Inject a fault of a GPU. RefusedError when there is no such node."""
 
     async def pass_on(self) -> bool:
         """Let a little happen; False when nothing will ever happen again by itself."""

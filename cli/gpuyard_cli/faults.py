@@ -1,6 +1,6 @@
 """Faults that a scenario injects into the embedded API server."""
 
-from gpuyard_cli.scenario import RefusedBinding
+from gpuyard_cli.injections import RefusedBinding
 from gpuyard_cluster.apiserver.errors import ApiError, forbidden
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.apiserver.server import Fault

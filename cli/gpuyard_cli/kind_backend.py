@@ -10,6 +10,7 @@ from gpuyard_cli import auditing, requests, runner
 from gpuyard_cli.auditing import Audited
 from gpuyard_cli.examples import Example
 from gpuyard_cli.extender_proxy import ExtenderProxy
+from gpuyard_cli.injections import GPUFault, RefusedBinding
 from gpuyard_cli.inputs import InvalidInputError, documents
 from gpuyard_cli.kind_faults import Refusals
 from gpuyard_cli.kind_roles import marked, offered
@@ -17,7 +18,6 @@ from gpuyard_cli.kind_yard import LOOK_SECONDS, KindYard
 from gpuyard_cli.live_accounts import LiveAccounts
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.runner import Outcome
-from gpuyard_cli.scenario import RefusedBinding
 from gpuyard_kube.http import HttpApi, NoServerError
 
 
@@ -29,6 +29,7 @@ class KindBackend:
     def __init__(self, yard: KindYard) -> None:
         self._yard, self._refusals, self._extender = yard, Refusals(yard), ExtenderProxy(yard.api)
         self._accounts = LiveAccounts(yard.api)
+        self._hurt = set[tuple[str, int]]()
 
     def now(self) -> float:
         return self._yard.runtime.now()
@@ -44,6 +45,11 @@ class KindBackend:
 
     async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
         await self._refusals.refuse(namespace, fault)
+
+    async def hurt(self, fault: GPUFault) -> None:
+        fault = replace(fault, node=self._yard.workers[fault.node])
+        self._hurt.add((fault.node, fault.index))
+        await requests.hurt(self._yard.api, fault)
 
     async def pass_on(self) -> bool:
         await self._yard.runtime.sleep_until(self.now() + LOOK_SECONDS)
@@ -68,6 +74,8 @@ class KindBackend:
     async def end(self) -> None:
         """Undo what the scenario asked for beyond its namespace."""
         await self._refusals.end()
+        for node, index in self._hurt:
+            await requests.hurt(self._yard.api, GPUFault(node, index))
 
     def _plays(self, node: JSON) -> bool:
         """Whether a node is one of the yard's, and there already."""

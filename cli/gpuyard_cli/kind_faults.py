@@ -10,9 +10,9 @@ from typing import Final
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Write
+from gpuyard_cli.injections import RefusedBinding
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.kind_yard import KindYard
-from gpuyard_cli.scenario import RefusedBinding
 
 MESSAGE: Final = "the scenario refuses its Binding"
 

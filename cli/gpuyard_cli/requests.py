@@ -6,8 +6,9 @@ from gpuyard import vocabulary
 from gpuyard.evidence import Objects
 from gpuyard.reservations import PLURAL
 from gpuyard.reservations import path as reservations_path
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cli.backends import RefusedError
+from gpuyard_cli.injections import GPUFault
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cluster.controllers.discovered import base_of
@@ -49,6 +50,16 @@ async def delete(api: Api, kind: str, namespace: str, name: str) -> None:
     reply = await api.send(Write("DELETE", f"{path}/{name}"))
     if not reply.ok:
         raise RefusedError(f"{kind}/{name}: {reply.reason}")
+
+
+async def hurt(api: Api, fault: GPUFault) -> None:
+    """Let a GPU fail or recover, for a device plugin that reads of it on its node. RefusedError: no such node."""
+    path = f"/api/v1/nodes/{fault.node}"
+    xid = None if fault.xid is None else str(fault.xid)
+    change = {"metadata": {"annotations": {f"{vocabulary.XID_PREFIX}{fault.index}": xid}}}
+    reply = await api.send(Write("PATCH", path, change, PatchType.MERGE))
+    if not reply.ok:
+        raise RefusedError(f"node {fault.node}: {reply.reason}")
 
 
 async def snapshot(api: Api, namespace: str) -> Snapshot:

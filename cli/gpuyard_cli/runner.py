@@ -7,6 +7,7 @@ from gpuyard_cli.auditing import Audited, settled
 from gpuyard_cli.backends import Backend, RefusedError
 from gpuyard_cli.examples import Example
 from gpuyard_cli.expectations import differences
+from gpuyard_cli.injections import RefusedBinding
 from gpuyard_cli.invariants import Watchman
 from gpuyard_cli.observation import Observation, observe
 from gpuyard_cli.scenario import Step
@@ -99,8 +100,10 @@ async def _step(example: Example, step: Step, backend: Backend, judge: _Judge) -
 
 async def _act(example: Example, step: Step, backend: Backend) -> None:
     namespace = example.scenario.namespace
-    if step.fault is not None:
+    if isinstance(step.fault, RefusedBinding):
         await backend.refuse(namespace, step.fault)
+    elif step.fault is not None:
+        await backend.hurt(step.fault)
     for node in step.join:
         await backend.join(node)
     for target in step.delete:

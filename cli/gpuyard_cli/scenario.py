@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from gpuyard.verdicts import Reason
+from gpuyard_cli import injections
+from gpuyard_cli.injections import Injection
 from gpuyard_cli.inputs import Fields
 
 GONE = "Gone"
@@ -51,19 +53,11 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedBinding:
-    """A fault: the API server refuses the Binding of `pod`, `times` times (None: from now on)."""
-
-    pod: str
-    times: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
     """First the fault, then nodes, deletions and objects; then the expectation is waited for."""
 
     name: str
-    fault: RefusedBinding | None = None
+    fault: Injection | None = None
     join: tuple[str, ...] = ()
     delete: tuple[str, ...] = ()
     apply: tuple[str, ...] = ()
@@ -95,7 +89,7 @@ def _step(file: Path, path: str, document: Any) -> Step:
     expected = fields.fields("expect")
     step = Step(
         name=fields.text("name"),
-        fault=_fault(fields.fields("fault")),
+        fault=injections.parse(fields.fields("fault")),
         join=fields.texts("join"),
         delete=fields.texts("delete"),
         apply=fields.texts("apply"),
@@ -106,18 +100,6 @@ def _step(file: Path, path: str, document: Any) -> Step:
             raise fields.fault("delete", f"{name!r} is not an object", "write kind/name, such as pod/train-1")
     fields.end(("name", "fault", "join", "delete", "apply", "expect"))
     return step
-
-
-def _fault(fields: Fields | None) -> RefusedBinding | None:
-    if fields is None:
-        return None
-    refused = fields.fields("refuse-binding")
-    if refused is None:
-        raise fields.fault("", "no fault is named", "known ones are refuse-binding")
-    fault = RefusedBinding(refused.text("pod"), refused.whole("times"))
-    refused.end(("pod", "times"))
-    fields.end(("refuse-binding",))
-    return fault
 
 
 def _expectation(fields: Fields) -> Expectation:

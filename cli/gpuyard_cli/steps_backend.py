@@ -8,8 +8,8 @@ from gpuyard.evidence import Objects
 from gpuyard.writes import JSON
 from gpuyard_cli import auditing, faults, requests
 from gpuyard_cli.auditing import Audited
+from gpuyard_cli.injections import GPUFault, RefusedBinding
 from gpuyard_cli.observation import Snapshot
-from gpuyard_cli.scenario import RefusedBinding
 from gpuyard_cluster.wiring.steps import StepsYard
 from gpuyard_extender.service import Extender
 
@@ -36,6 +36,9 @@ class StepsBackend:
 
     async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
         self._yard.server.faults.append(faults.refused_binding(namespace, fault))
+
+    async def hurt(self, fault: GPUFault) -> None:
+        await requests.hurt(self._yard.api, fault)
 
     async def pass_on(self) -> bool:
         return self._yard.pass_on()

@@ -49,6 +49,19 @@ class Advertised:
         lost = {key: gone for key, gone in {**self.vanished, **before}.items() if key not in known}
         return Advertised(inventory, lost, now + FORGET_SECONDS)
 
+    @property
+    def indexes(self) -> Collection[int]:
+        """Of the GPUs."""
+        return {gpu.index for gpu in self.inventory.gpus}
+
+    def with_health(self, index: int, healthy: bool) -> "Advertised":
+        """A fault of one GPU begins or ends."""
+        gpus = tuple(
+            dataclasses.replace(gpu, healthy=healthy) if gpu.index == index else gpu
+            for gpu in self.inventory.gpus
+        )
+        return dataclasses.replace(self, inventory=dataclasses.replace(self.inventory, gpus=gpus))
+
     def kept(self, held: Collection[str], now: float) -> "Advertised":
         """Without what may be forgotten."""
         if now < self.forget_at:

@@ -17,7 +17,7 @@ from gpuyard_device_plugin.accounting import Holder
 
 LABELS: Final = ("gpu", "UUID", "device", "modelName", "Hostname", "namespace", "pod", "container")
 FALLEN_OFF_THE_BUS: Final = 79
-"""The XID of a GPU that is marked unhealthy, as NVIDIA's plugin would have seen it."""
+"""The XID of a GPU that is unhealthy for another reason, as NVIDIA's plugin would have seen it."""
 
 _FIELDS: Final = {
     "DCGM_FI_DEV_GPU_UTIL": "GPU utilization (in %).",
@@ -27,8 +27,10 @@ _FIELDS: Final = {
 }
 
 
-def metrics(node: str, inventory: Inventory, holders: Mapping[str, set[Holder]]) -> Iterator[Metric]:
-    """One sample for each GPU and container on it. `holders` by device id."""
+def metrics(
+    node: str, inventory: Inventory, holders: Mapping[str, set[Holder]], xids: Mapping[int, int]
+) -> Iterator[Metric]:
+    """One sample for each GPU and container on it. `holders` by device id, `xids` by GPU index."""
     families = {name: GaugeMetricFamily(name, text, labels=LABELS) for name, text in _FIELDS.items()}
     devices: dict[int, list[Device]] = defaultdict(list)
     for device in inventory.devices():
@@ -36,7 +38,8 @@ def metrics(node: str, inventory: Inventory, holders: Mapping[str, set[Holder]])
     for gpu in inventory.gpus:
         held = [device for device in devices[gpu.index] if holders.get(device.id)]
         who = set[Holder]().union(*(holders[device.id] for device in held)) or {Holder()}
-        values = _values(gpu, sum(memory(gpu, device, len(devices[gpu.index])) for device in held))
+        used = sum(memory(gpu, device, len(devices[gpu.index])) for device in held)
+        values = _values(gpu, used, xids.get(gpu.index, 0 if gpu.healthy else FALLEN_OFF_THE_BUS))
         for holder in sorted(who):
             place = (str(gpu.index), gpu.uuid, f"nvidia{gpu.index}", gpu.model, node)
             for family, value in zip(families.values(), values, strict=True):
@@ -44,10 +47,9 @@ def metrics(node: str, inventory: Inventory, holders: Mapping[str, set[Holder]])
     yield from families.values()
 
 
-def _values(gpu: GPU, used: int) -> tuple[int, int, int, int]:
+def _values(gpu: GPU, used: int, xid: int) -> tuple[int, int, int, int]:
     """In the order of the fields."""
     used = min(used, gpu.memory_mib)
-    xid = 0 if gpu.healthy else FALLEN_OFF_THE_BUS
     return used * 100 // gpu.memory_mib, used, gpu.memory_mib - used, xid
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import assembly, cleanup, options, smi, starting
+from gpuyard_device_plugin import assembly, cleanup, health, options, smi, starting
 from gpuyard_device_plugin.assembly import SetupError
 from gpuyard_device_plugin.dialing import KubeletPodResources
 from gpuyard_device_plugin.pages import pages
@@ -64,7 +64,8 @@ async def run(given: argparse.Namespace) -> None:
         sources = Sources(given.yard, given.yard_node, given.config)
         spec = assembly.plugin_spec(node, sources.yard, sources.yard_node, sources.config)
         pod_resources = KubeletPodResources(given.pod_resources_socket)
-        plugin = DevicePlugin(spec, Ports(api, runtime, pod_resources, _narrate, _smi(given.smi_dir)))
+        ports = Ports(api, runtime, pod_resources, _narrate, _smi(given.smi_dir))
+        plugin = DevicePlugin(spec, ports, _xids(given))
         async with PageServer(pages(plugin), given.host, given.port) as server:
             log.info("asked at %s", server.url)
             shell = PluginShell(plugin, given.device_plugin_dir, ready_file=given.ready_file)
@@ -126,6 +127,14 @@ def _smi(folder: Path | None) -> Path | None:
         return smi.install(folder.absolute())
     except OSError as error:
         problem = f"{folder}: {error.strerror}; give a folder to write to with --smi-dir"
+        raise SetupError(problem) from error
+
+
+def _xids(given: argparse.Namespace) -> health.Policy:
+    try:
+        return health.policy(given.disable_healthchecks, given.enable_healthchecks)
+    except ValueError as error:
+        problem = f"--disable-healthchecks, --enable-healthchecks: {error}; write XIDs, such as 48,79"
         raise SetupError(problem) from error
 
 

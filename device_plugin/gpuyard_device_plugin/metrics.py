@@ -40,7 +40,8 @@ class Metrics(Collector):
             tally.registrations,
         )
         yield self._devices()
-        yield from dcgm.metrics(self._plugin.node, self._plugin.inventory, self._plugin.holders())
+        plugin = self._plugin
+        yield from dcgm.metrics(plugin.node, plugin.inventory, plugin.holders(), plugin.xids)
 
     def _devices(self) -> GaugeMetricFamily:
         family = GaugeMetricFamily(

@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="where on the host to put an nvidia-smi for containers (default: they get none)",
     )
+    _add_healthchecks(options)
     options.add_argument(
         "--ready-file",
         type=Path,
@@ -74,3 +75,15 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_server(options)
     options.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")
     return options
+
+
+def _add_healthchecks(options: argparse.ArgumentParser) -> None:
+    """Under the names that the variables of NVIDIA's plugin have."""
+    for word, effect in (("disable", "ignored, beside those of applications"), ("enable", "never ignored")):
+        variable = f"DP_{word.upper()}_HEALTHCHECKS"
+        options.add_argument(
+            f"--{word}-healthchecks",
+            default=os.environ.get(variable, ""),
+            metavar="XIDS",
+            help=f"XIDs that are {effect}{'; all: every one' * (word == 'disable')} (default: ${variable})",
+        )

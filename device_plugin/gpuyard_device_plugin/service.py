@@ -6,14 +6,14 @@ ports, so that the same object runs single-stepped and on asyncio.
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from gpuyard import vocabulary
 from gpuyard.accounts import NodeAccounts
 from gpuyard.inventory import Inventory
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import accounting, node_inventory, wire
+from gpuyard_device_plugin import accounting, health, node_inventory, wire
 from gpuyard_device_plugin.accounting import Holder
 from gpuyard_device_plugin.admissions import Admissions
 from gpuyard_device_plugin.advertised import Advertised
@@ -35,8 +35,8 @@ __all__ = [
 class DevicePlugin:
     """One node's plugin. InvalidConfigError when the GPUs and the configuration contradict each other."""
 
-    def __init__(self, spec: PluginSpec, ports: Ports) -> None:
-        self._spec, self._ports = spec, ports
+    def __init__(self, spec: PluginSpec, ports: Ports, xids: health.Policy = health.NVIDIAS) -> None:
+        self._spec, self._ports, self._driver = spec, ports, health.Driver(xids)
         self._advertised = Advertised(node_inventory.build(spec.gpus, spec.config))
         self._table = self._advertised.table(())
         self._problem = ""
@@ -96,20 +96,23 @@ class DevicePlugin:
         """What it is now."""
         return self._spec
 
+    @property
+    def xids(self) -> Mapping[int, int]:
+        """The XIDs that were told of, by GPU index."""
+        return self._driver.xids
+
     def reconfigure(self, spec: PluginSpec) -> None:
         """Be another plugin of the same node, under running pods.
 
         InvalidConfigError when the GPUs and the configuration contradict each other: then nothing has changed.
         """
         sick = {gpu.uuid for gpu in self._advertised.inventory.gpus if not gpu.healthy}
-        gpus = tuple(
-            dataclasses.replace(gpu, healthy=gpu.healthy and gpu.uuid not in sick) for gpu in spec.gpus
-        )
-        inventory = node_inventory.build(gpus, spec.config)
+        gpus = (dataclasses.replace(gpu, healthy=gpu.healthy and gpu.uuid not in sick) for gpu in spec.gpus)
+        inventory = node_inventory.build(self._driver.seen(gpus), spec.config)
         self._spec, self._problem = spec, ""
         self._admissions.reconfigure(spec)
         self._advertised = self._advertised.becomes(inventory, self._ports.runtime.now())
-        self._ports.narrate(Beat(vocabulary.DEVICE_PLUGIN, f"{self.node}: the configuration has changed"))
+        self._tell("the configuration has changed")
         self._refresh()
         self._ports.runtime.spawn(self._forget(), f"forget devices {self.node}")
 
@@ -120,17 +123,10 @@ class DevicePlugin:
 
     def set_health(self, gpu_index: int, healthy: bool) -> None:
         """A fault of one GPU begins or ends: all its devices follow. ValueError for a GPU that is not there."""
-        inventory = self._advertised.inventory
-        if gpu_index not in {gpu.index for gpu in inventory.gpus}:
+        if gpu_index not in self._advertised.indexes:
             raise ValueError(f"{self.node} has no GPU {gpu_index}")
-        gpus = tuple(
-            dataclasses.replace(gpu, healthy=healthy) if gpu.index == gpu_index else gpu
-            for gpu in inventory.gpus
-        )
-        inventory = dataclasses.replace(inventory, gpus=gpus)
-        self._advertised = dataclasses.replace(self._advertised, inventory=inventory)
-        health = wire.HEALTHY if healthy else wire.UNHEALTHY
-        self._ports.narrate(Beat(vocabulary.DEVICE_PLUGIN, f"{self.node}: GPU {gpu_index} is {health}"))
+        self._advertised = self._advertised.with_health(gpu_index, healthy)
+        self._tell(f"GPU {gpu_index} is {wire.HEALTHY if healthy else wire.UNHEALTHY}")
         self._refresh()
 
     async def publish(self) -> None:
@@ -179,7 +175,15 @@ class DevicePlugin:
 
     def _see_node(self, node: JSON | None) -> None:
         self._publication.seen = node
+        news, problems = self._driver.hear(node, self._advertised.indexes)
+        for index, healthy in news.items():
+            self.set_health(index, healthy)
+        for problem in problems:
+            self._tell(problem)
         self._publish_if_due()
+
+    def _tell(self, text: str) -> None:
+        self._ports.narrate(Beat(vocabulary.DEVICE_PLUGIN, f"{self.node}: {text}"))
 
     def _publish_if_due(self) -> None:
         if self._publication.is_due:

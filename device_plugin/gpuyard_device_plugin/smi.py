@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from gpuyard import mig, models
+from gpuyard import mig, models, vocabulary
 from gpuyard.gpus import GPU
 from gpuyard.inventory import Device, Inventory
 from gpuyard_device_plugin import dcgm
@@ -38,10 +38,10 @@ def variables(inventory: Inventory, devices: Sequence[Device]) -> dict[str, str]
         if held:
             replicas = inventory.sharing.replicas
             used = sum(dcgm.memory(gpu, device, replicas) for device in whole)
-            found[f"GPUYARD_GPU_{gpu.index}"] = _gpu(gpu, used)
+            found[f"{vocabulary.SMI_VARIABLES}GPU_{gpu.index}"] = _gpu(gpu, used)
         for device in held:
             if device.size:
-                found[f"GPUYARD_MIG_{gpu.index}_{device.start}"] = _instance(gpu, device)
+                found[f"{vocabulary.SMI_VARIABLES}MIG_{gpu.index}_{device.start}"] = _instance(gpu, device)
     return found
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from gpuyard_cli.injections import GPUFault, RefusedBinding
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_cli.scenario import Expectation, ExpectedGroup, ExpectedPod, RefusedBinding, parse
+from gpuyard_cli.scenario import Expectation, ExpectedGroup, ExpectedPod, parse
 from tests.cli.written import scenario, step
 
 FILE = Path("scenario.yaml")
@@ -54,6 +55,13 @@ def test_everything_that_a_step_can_say_is_read() -> None:
     )
 
 
+def test_a_gpu_fails_with_an_xid_and_recovers_without_one() -> None:
+    failing = {"gpu": {"node": "node-1", "index": 0, "xid": 79}}
+    recovering = {"gpu": {"node": "node-1", "index": 0}}
+    found = parse(FILE, scenario(step(fault=failing), step(fault=recovering))).steps
+    assert [step.fault for step in found] == [GPUFault("node-1", 0, 79), GPUFault("node-1", 0)]
+
+
 def test_reservations_that_are_not_named_may_be_any() -> None:
     assert parse(FILE, expecting()).steps[0].expect.reservations is None
 
@@ -71,6 +79,12 @@ def test_reservations_that_are_not_named_may_be_any() -> None:
         (scenario(step(aply=["a.yaml"])), "steps[0].aply: unknown field; known ones are name, fault"),
         (scenario(step(delete=["train"])), "steps[0].delete: 'train' is not an object; write kind/name"),
         (scenario(step(fault={})), "steps[0].fault: no fault is named; known ones are refuse-binding"),
+        (scenario(step(fault={"power": {}})), "steps[0].fault.power: unknown field; known ones are refuse-b"),
+        (
+            scenario(step(fault={"gpu": {"node": "n", "index": 0}, "refuse-binding": {"pod": "a"}})),
+            "steps[0].fault.gpu: a step has one fault; give it a step of its own",
+        ),
+        (scenario(step(fault={"gpu": {"node": "n"}})), "steps[0].fault.gpu.index: a GPU is needed"),
         (
             scenario(step(fault={"refuse-binding": {"pod": "a", "times": -1}})),
             "refuse-binding.times: -1 is not",

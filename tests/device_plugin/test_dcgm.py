@@ -14,11 +14,13 @@ A, B = Holder("default", "a", "train"), Holder("default", "b", "train")
 MEMORY = gpus(1)[0].memory_mib
 
 
-def values(inventory: Inventory, holders: dict[str, set[Holder]]) -> dict[tuple[str, str, str], float]:
+def values(
+    inventory: Inventory, holders: dict[str, set[Holder]], xids: dict[int, int] | None = None
+) -> dict[tuple[str, str, str], float]:
     """By the end of the field's name, the GPU's index and the pod."""
     return {
         (family.name.removeprefix("DCGM_FI_DEV_"), sample.labels["gpu"], sample.labels["pod"]): sample.value
-        for family in dcgm.metrics(NODE, inventory, holders)
+        for family in dcgm.metrics(NODE, inventory, holders, xids or {})
         for sample in family.samples
     }
 
@@ -63,11 +65,16 @@ def test_a_gpu_that_is_sick_has_an_xid() -> None:
     assert (found["XID_ERRORS", "0", ""], found["XID_ERRORS", "1", ""]) == (0, dcgm.FALLEN_OFF_THE_BUS)
 
 
+def test_an_xid_is_told_whether_or_not_it_makes_the_gpu_sick() -> None:
+    found = values(Inventory(gpus(2)), {}, {0: 13})
+    assert (found["XID_ERRORS", "0", ""], found["XID_ERRORS", "1", ""]) == (13, 0)
+
+
 def test_a_scraper_finds_them_with_the_exporters_labels() -> None:
     world = World()
     world.admit(pod("a", {"train": 1}, {"train": world.ids(3)}))
     [family] = [
-        f for f in dcgm.metrics(NODE, world.plugin.inventory, world.plugin.holders()) if "USED" in f.name
+        f for f in dcgm.metrics(NODE, world.plugin.inventory, world.plugin.holders(), {}) if "USED" in f.name
     ]
     [held] = [sample.labels for sample in family.samples if sample.labels["pod"]]
     assert held == {

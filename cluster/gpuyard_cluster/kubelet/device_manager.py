@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from gpuyard import quantities
+from gpuyard import quantities, vocabulary
 from gpuyard.amounts import ContainerKind, containers_of
 from gpuyard.writes import JSON
 
@@ -29,7 +29,11 @@ class Holding:
     envs: Mapping[str, str]
 
     def __str__(self) -> str:
-        seen = " ".join(f"{name}={value}" for name, value in sorted(self.envs.items()))
+        seen = " ".join(
+            f"{name}={value}"
+            for name, value in sorted(self.envs.items())
+            if not name.startswith(vocabulary.SMI_VARIABLES)
+        )
         holds = f"{self.container} holds {self.resource} {', '.join(sorted(self.ids))}"
         return f"{holds}; sees {seen}" if seen else holds
 
