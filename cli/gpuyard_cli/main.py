@@ -52,6 +52,9 @@ def _terminations() -> Iterator[list[int]]:
 
     def end(number: int, _frame: object) -> None:
         came.append(number)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            # A script's shell lets what it starts with & ignore Ctrl-C; SIGTERM is meant all the same.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.raise_signal(signal.SIGINT)
 
     before = signal.signal(signal.SIGTERM, end)
