@@ -88,18 +88,12 @@ class Node:
         used = _sum(self.used, placement.requests, 1)
         return dataclasses.replace(self, used=used, owners=owners, contested=contested)
 
-    def releasing(self, placement: Placement) -> "Node":
-        """This node without the placement; a device goes to the next pod that claims it."""
-        owners, contested = dict(self.owners), dict(self.contested)
-        for identity in placement.ids:
-            claims = [uid for uid in contested.pop(identity, ()) if uid != placement.uid]
-            if owners.get(identity) == placement.uid:
-                del owners[identity]
-                if claims:
-                    owners[identity] = claims.pop(0)
-            if claims:
-                contested[identity] = tuple(claims)
-        used = _sum(self.used, placement.requests, -1)
+    def releasing(self, *placements: Placement) -> "Node":
+        """This node without the placements; a device goes to the next pod that claims it."""
+        owners, contested, used = dict(self.owners), dict(self.contested), dict(self.used)
+        for placement in placements:
+            _release(placement, owners, contested)
+            used = _sum(used, placement.requests, -1)
         return dataclasses.replace(self, used=used, owners=owners, contested=contested)
 
 
@@ -122,6 +116,17 @@ class Cluster:
 
     def without_node(self, name: str) -> "Cluster":
         return Cluster({known: node for known, node in self.nodes.items() if known != name})
+
+
+def _release(placement: Placement, owners: dict[str, str], contested: dict[str, tuple[str, ...]]) -> None:
+    for identity in placement.ids:
+        claims = [uid for uid in contested.pop(identity, ()) if uid != placement.uid]
+        if owners.get(identity) == placement.uid:
+            del owners[identity]
+            if claims:
+                owners[identity] = claims.pop(0)
+        if claims:
+            contested[identity] = tuple(claims)
 
 
 def _sum(used: Amounts, requests: Amounts, sign: int) -> dict[str, int]:

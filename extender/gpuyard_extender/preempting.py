@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gpuyard import preemption
 from gpuyard.cluster import Node, Placement
-from gpuyard.preemption import Candidate, Gang, Stakes, Victims
+from gpuyard.preemption import Candidate, Gang, Preemptor, Stakes, Victims
 from gpuyard_extender import feasibility
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.ledger import Ledger
@@ -39,7 +39,8 @@ def _on_node(pod: Pod, name: str, nominated: Sequence[Pod], ledger: Ledger, now:
 
     staying = [(other, placement) for other, placement in held if not other.terminating]
     candidates = [_candidate(other, placement, ledger) for other, placement in staying]
-    return preemption.choose(pod.priority, node, candidates, fits, _stakes([o for o, _ in staying], ledger))
+    preemptor = Preemptor(pod.priority, pod.fit.requests, fits)
+    return preemption.choose(preemptor, node, candidates, _stakes([o for o, _ in staying], ledger))
 
 
 def _held(name: str, ledger: Ledger) -> Iterator[tuple[Pod, Placement]]:

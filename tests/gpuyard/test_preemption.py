@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import PodFit
 from gpuyard.placement import judge
-from gpuyard.preemption import Candidate, Gang, Stakes, Victims, choose
+from gpuyard.preemption import Candidate, Gang, Preemptor, Stakes, Victims, choose
 from gpuyard.vocabulary import TOPOLOGY
 from gpuyard.writes import JSON
 from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, gpus, node, pod, request, split
@@ -42,9 +42,8 @@ def victims(
     priority: int = HIGH,
 ) -> Victims | None:
     wanted, found = request(asking), PodFit.of(asking)
-    return choose(
-        priority, full(on, *pods), pods, lambda n: isinstance(judge(found, wanted, n), Placement), stakes
-    )
+    preemptor = Preemptor(priority, found.requests, lambda n: isinstance(judge(found, wanted, n), Placement))
+    return choose(preemptor, full(on, *pods), pods, stakes)
 
 
 def wants(count: int, **limits: str) -> JSON:
@@ -54,7 +53,7 @@ def wants(count: int, **limits: str) -> JSON:
 FOUR = node("node-1", gpus(4))
 
 
-def test_one_pod_with_enough_devices_goes_rather_than_several() -> None:
+def test_one_preemptorwith_enough_devices_goes_rather_than_several() -> None:
     pods = [running("a", FOUR, 0), running("b", FOUR, 1), running("big", FOUR, 2, 3)]
     assert victims(wants(2), FOUR, *pods) == Victims(("big",), 0)
 
@@ -69,13 +68,13 @@ def test_pods_of_the_same_or_a_higher_priority_stay() -> None:
     assert victims(wants(1), FOUR, *pods) is None
 
 
-def test_nobody_goes_where_the_pod_fits_already_or_never_will() -> None:
+def test_nobody_goes_where_the_preemptorfits_already_or_never_will() -> None:
     pods = [running("a", FOUR, 0)]
     assert victims(wants(3), FOUR, *pods) is None
     assert victims(wants(5), FOUR, *pods) is None
 
 
-def test_a_pod_that_holds_no_device_goes_only_for_what_it_books() -> None:
+def test_a_preemptorthat_holds_no_device_goes_only_for_what_it_books() -> None:
     small = node("node-1", gpus(1), capacity={"cpu": "2"})
     pods = [running("idle", small), running("gpu", small, 0, priority=5)]
     assert victims(wants(1), small, *pods) == Victims(("gpu",), 0)
