@@ -138,13 +138,7 @@ class Admissions:
         return Allotment(resource, ids, claim, self._spec.config.fail_requests_greater_than_one)
 
     def _refusal(self, allotments: Sequence[Allotment]) -> Refusal | None:
-        state = self._state
-        for allotment in allotments:
-            if (refusal := allocations.check(self._table(), state, allotment)) is not None:
-                return refusal
-            if allotment.claim is not None:
-                state = state.with_given(allotment.claim, allotment.ids)
-        return None
+        return allocations.check_all(self._table(), self._state, allotments)
 
     def _give(self, allotment: Allotment) -> Grant:
         if allotment.claim is not None:

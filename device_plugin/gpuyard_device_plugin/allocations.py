@@ -7,6 +7,7 @@ A refusal is final: the kubelet fails the pod with UnexpectedAdmissionError and 
 
 import enum
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuyard_device_plugin.devices import DeviceTable
@@ -61,6 +62,20 @@ class Allotment:
 def check(table: DeviceTable, state: PodDevices, allotment: Allotment) -> Refusal | None:
     """Why the ids cannot be given; None when they can."""
     return _check_request(table, allotment) or _check_holders(table, state, allotment)
+
+
+def check_all(table: DeviceTable, state: PodDevices, allotments: Sequence[Allotment]) -> Refusal | None:
+    """Why the containers of one request cannot all be given their ids, each what those before it leave."""
+    named = set[str]()
+    for allotment in allotments:
+        if (refusal := check(table, state, allotment)) is not None:
+            return refusal
+        if twice := named.intersection(allotment.ids):
+            return _refusal(RefusalReason.TWICE, allotment, f"device named 2 times: {min(twice)}")
+        named.update(allotment.ids)
+        if allotment.claim is not None:
+            state = state.with_given(allotment.claim, allotment.ids)
+    return None
 
 
 def _check_request(table: DeviceTable, allotment: Allotment) -> Refusal | None:

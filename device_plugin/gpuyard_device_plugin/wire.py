@@ -29,7 +29,8 @@ def device_list(table: DeviceTable, resource: str, lost: Iterable[Device] = ()) 
 
 def offer(resource: str, request: kubelet.ContainerPreferredAllocationRequest) -> Offer:
     available, must = tuple(request.available_deviceIDs), tuple(request.must_include_deviceIDs)
-    return Offer(resource, available, must, request.allocation_size)
+    # The field is signed: nobody is lacking less than nothing.
+    return Offer(resource, available, must, max(request.allocation_size, 0))
 
 
 def preferred(ids: Iterable[str]) -> kubelet.ContainerPreferredAllocationResponse:
