@@ -9,11 +9,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import yaml
 from aiohttp import web
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import starting
+from gpuyard_device_plugin import options, starting
 from gpuyard_device_plugin.main import main
 from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, merge
 from tests.device_plugin.grpc_kubelet import DEADLINE_SECONDS, GrpcKubelet, short_folder
@@ -61,12 +62,12 @@ async def api_server(api: MemoryApi, written: asyncio.Event | None = None) -> As
 
 
 @asynccontextmanager
-async def process(api: str, folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+async def process(api: str, folder: Path, *words: str) -> AsyncIterator[asyncio.subprocess.Process]:
     (folder / "yard.yaml").write_text(YARD)
     started = await asyncio.create_subprocess_exec(
         *(sys.executable, "-W", "error", "-m", "gpuyard_device_plugin.main"),
         *("--node-name", NODE, "--api", api, "--yard", str(folder / "yard.yaml"), "--log-format", "json"),
-        *("--port", "0"),
+        *("--port", "0", *words),
         *("--device-plugin-dir", str(folder), "--pod-resources-socket", str(folder / "kubelet.sock")),
         stderr=asyncio.subprocess.PIPE,
     )
@@ -132,3 +133,34 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     for option in ("--node-name", "--yard-node", "--config", "--device-plugin-dir", "--log-format"):
         assert option in text
+
+
+def test_the_daemon_set_starts_it_with_arguments_that_it_understands() -> None:
+    file = Path(__file__).parents[2] / "manifests" / "device-plugin-daemon-set.yaml"
+    spec = yaml.safe_load(file.read_text())["spec"]["template"]["spec"]
+    [container] = spec["containers"]
+    given = options.parser().parse_args(["--node-name", NODE, *container["args"]])
+    mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
+    hosts = {volume["name"]: volume.get("hostPath", {}).get("path") for volume in spec["volumes"]}
+    # Containers mount it from the host, so that its path must be the same there.
+    assert hosts[mounts[str(given.smi_dir)]] == str(given.smi_dir)
+    assert hosts[mounts[str(given.cdi_dir)]] == str(given.cdi_dir)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--disable-healthchecks", "79,x"], "'x' is no XID; write XIDs, such as 48,79"),
+        (["--smi-dir", "/proc/nothing"], "give a folder to write to with --smi-dir"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_refused_in_one_line(words: list[str], said: str) -> None:
+    async def story() -> None:
+        api = MemoryApi(node(**{vocabulary.FAKE_GPUS: "true"}))
+        async with short_folder() as folder, api_server(api) as address:
+            async with process(address, folder, *words) as started:
+                _, errors = await started.communicate()
+            [line] = errors.decode().splitlines()
+            assert (started.returncode, said in line) == (2, True), line
+
+    asyncio.run(story())
