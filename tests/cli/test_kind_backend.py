@@ -8,8 +8,9 @@ import pytest
 
 from gpuyard.writes import Reply, Write
 from gpuyard_cli.examples import load
+from gpuyard_cli.injections import GPUFault
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_cli.kind_backend import own_namespace
+from gpuyard_cli.kind_backend import KindBackend, own_namespace
 from gpuyard_cli.kind_yard import KindYard
 from gpuyard_cli.main import EXAMPLES, main
 from tests.cli.written import write_example
@@ -62,3 +63,22 @@ def test_without_a_kubeconfig_the_command_says_so(
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert main(["run", str(EXAMPLES / "01-one-gpu"), "--on", "kubeconfig"]) == 2
     assert capsys.readouterr().err.startswith("gpuyard: kubeconfig: ")
+
+
+def test_a_gpu_fails_on_the_worker_that_plays_its_node_and_is_mended_at_the_end() -> None:
+    cluster: Any = Cluster()
+    yard = KindYard(cluster, (), {})
+    yard.workers["node-1"] = "worker-3"
+    backend = KindBackend(yard)
+
+    async def story() -> None:
+        await backend.hurt(GPUFault("node-1", 2, 79))
+        await backend.hurt(GPUFault("node-1", 2, 48))
+        await backend.end()
+
+    asyncio.run(story())
+    told = [(write.path, write.body) for write in cluster.writes]
+    assert told == [
+        ("/api/v1/nodes/worker-3", {"metadata": {"annotations": {"gpuyard.io/xid-2": xid}}})
+        for xid in ("79", "48", None)
+    ]
