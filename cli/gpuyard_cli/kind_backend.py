@@ -1,7 +1,7 @@
 """A scenario on a real cluster: kube-apiserver, kube-scheduler, kubelets, containers."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -73,9 +73,10 @@ class KindBackend:
 
     async def end(self) -> None:
         """Undo what the scenario asked for beyond its namespace."""
-        await self._refusals.end()
-        for node, index in self._hurt:
-            await requests.hurt(self._yard.api, GPUFault(node, index))
+        async with AsyncExitStack() as undo:
+            for node, index in self._hurt:
+                undo.push_async_callback(requests.hurt, self._yard.api, GPUFault(node, index))
+            undo.push_async_callback(self._refusals.end)
 
     def _plays(self, node: JSON) -> bool:
         """Whether a node is one of the yard's, and there already."""
@@ -107,12 +108,11 @@ async def run(
     [document] = documents(example.folder / "yard.yaml")
     yard = KindYard(api, example.nodes, document)
     backend = KindBackend(yard)
-    try:
+    async with AsyncExitStack() as undo:  # each step, also where the one before it fails
+        undo.push_async_callback(yard.restore)
+        undo.push_async_callback(backend.end)
         await yard.prepare(own_namespace(example))
         return await runner.run(example, backend, begin, like)
-    finally:
-        await backend.end()
-        await yard.restore()
 
 
 def own_namespace(example: Example) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gpuyard.writes import Reply, Write
+from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.examples import load
 from gpuyard_cli.injections import GPUFault
 from gpuyard_cli.inputs import InvalidInputError
@@ -82,3 +83,27 @@ def test_a_gpu_fails_on_the_worker_that_plays_its_node_and_is_mended_at_the_end(
         ("/api/v1/nodes/worker-3", {"metadata": {"annotations": {"gpuyard.io/xid-2": xid}}})
         for xid in ("79", "48", None)
     ]
+
+
+def test_what_cannot_be_mended_keeps_nothing_else_from_being_mended() -> None:
+    class Unwilling(Cluster):
+        async def send(self, write: Write) -> Reply:
+            await super().send(write)
+            return Reply(
+                500 if write.body["metadata"]["annotations"] == {"gpuyard.io/xid-1": None} else 200, {}
+            )
+
+    cluster: Any = Unwilling()
+    yard = KindYard(cluster, (), {})
+    yard.workers |= {"node-1": "worker-1", "node-2": "worker-2"}
+    backend = KindBackend(yard)
+
+    async def story() -> None:
+        for node in ("node-1", "node-2"):
+            await backend.hurt(GPUFault(node, 1, 79))
+        cluster.writes.clear()
+        with pytest.raises(RefusedError):
+            await backend.end()
+
+    asyncio.run(story())
+    assert {write.path for write in cluster.writes} == {f"/api/v1/nodes/worker-{n}" for n in (1, 2)}
