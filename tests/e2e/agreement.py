@@ -17,4 +17,4 @@ async def agree(accounts: Accountants) -> None:
 
     now = asyncio.get_running_loop().time
     found = await settled(lambda: look(accounts), now, wait, PATIENCE_SECONDS)
-    assert found.lines == ()
+    assert found.lines == (), "\n".join(found.lines)

@@ -8,6 +8,8 @@ import asyncio
 
 from gpuyard import vocabulary, yard
 from gpuyard_cli.kind_yard import KindYard
+from gpuyard_cli.live_accounts import LiveAccounts
+from tests.e2e.agreement import agree
 from tests.e2e.kind.cluster import KindCluster, play, plugins_ready
 from tests.e2e.stories.cluster import held, until
 
@@ -32,6 +34,9 @@ def test_extenders_that_die_with_50_pods_in_flight_leave_nothing_double_and_noth
             await asyncio.gather(cluster.hands.kill(vocabulary.EXTENDER), *map(cluster.submit, names[10:]))
             await cluster.running(names)
             await cluster.sound()
+            await agree(LiveAccounts(cluster.api))
+            await cluster.delete(*names)
+            await cluster.gone(*names)  # what they hold goes with the large yard
         finally:
             await large.restore()
 
