@@ -1,4 +1,4 @@
-"""The JSON paths of printer columns: fields, indices, wildcards and filters by equality.
+"""The JSON paths of printer columns: fields, indices, slices, wildcards and filters by equality.
 
 Stands for the part of `k8s.io/client-go/util/jsonpath` that CustomResourceDefinitions use. Law: a path that
 leads nowhere, or that cannot be read, finds nothing.
@@ -14,6 +14,7 @@ _STEP = re.compile(
     r"""\.?(?:
       \[\?\(\s*@(?P<field>[^=!\s]*)\s*(?P<operator>==|!=)\s*(?P<value>"[^"]*"|'[^']*'|[^)\s]+)\s*\)\]
     | \[(?P<index>-?\d+|\*)\]
+    | \[(?P<slice>(?:-?\d+)?:(?:-?\d+)?(?::\d+)?)\]
     | \[(?P<quoted>'[^']*'|"[^"]*")\]
     | (?P<name>(?:\\.|[^.\[\\])+)
     )""",
@@ -42,10 +43,18 @@ def _below(value: Any, step: re.Match[str]) -> Iterator[Any]:
         at = int(step["index"])
         if isinstance(value, list) and -len(value) <= at < len(value):
             yield value[at]
+    elif step["slice"] is not None:
+        yield from _slice(value, step["slice"]) if isinstance(value, list) else ()
     else:
         name = step["quoted"][1:-1] if step["quoted"] else re.sub(r"\\(.)", r"\1", step["name"])
         if isinstance(value, dict) and name in value:
             yield value[name]
+
+
+def _slice(items: list[Any], text: str) -> list[Any]:
+    """The items from start to end; none where the start lies before the first."""
+    start, end, every = (int(part) if part else None for part in f"{text}:".split(":")[:3])
+    return [] if every == 0 or (start or 0) < -len(items) else items[start:end:every]
 
 
 def _items(value: Any) -> list[Any]:
