@@ -154,7 +154,10 @@ def _members(group: JSON, pods: Iterable[JSON]) -> Iterator[JSON]:
     """Those that are bound."""
     metadata = group["metadata"]
     for pod in pods:
-        here = (pod["metadata"]["namespace"], memberships.group_of(pod)) == (metadata["namespace"], metadata["name"])
+        here = (pod["metadata"]["namespace"], memberships.group_of(pod)) == (
+            metadata["namespace"],
+            metadata["name"],
+        )
         if here and (pod.get("spec") or {}).get("nodeName"):
             yield pod
 

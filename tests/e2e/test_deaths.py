@@ -97,8 +97,8 @@ def problems(example: Example, fault: Callable[[int], Prepare]) -> list[str]:
     """What went wrong, per write. A law may never break; what the scenario expects must be there in the end.
 
     Where pods compete for the last share, a fault may change who comes too late, and then only the numbers count. A
-    pod that is bound before its node has said what GPUs it has is not planned: a fault can only make that likelier, and
-    a plan with a GPU whose failure has not been told yet, for which the kubelet gives a healthy one.
+    pod that is bound before its node has said what GPUs it has is not planned: a fault can only make that likelier,
+    and a plan with a GPU whose failure has not been told yet, for which the kubelet gives a healthy one.
     """
     found = []
     late = [Flaw.NO_PLAN, *([Flaw.PLAN_NOT_SERVED] if example.name.startswith("08") else [])]
