@@ -161,7 +161,8 @@ def test_a_gang_that_does_not_fit_is_told_which_member_has_no_place() -> None:
     assert isinstance(answer, Unplaceable)
     assert answer.member == "m1"
     assert [(found.node, found.reason) for found in answer.rejections] == [
-        ("node-1", Reason.INSUFFICIENT_GPUS)
+        ("", Reason.INSUFFICIENT_GPUS),  # all nodes together have too few for all members
+        ("node-1", Reason.INSUFFICIENT_GPUS),
     ]
     assert stage.filter(gpu_pod("other"))["NodeNames"] == ["node-1"]
 

@@ -47,7 +47,7 @@ def revision(found: JSON) -> str:
 
 
 def _notes(found: JSON) -> tuple[Note, ...]:
-    if not found["spec"].get("volumeClaimTemplates") or found.get("status"):
+    if not found["spec"].get("volumeClaimTemplates") or "observedGeneration" in found.get("status", {}):
         return ()
     text = "volumeClaimTemplates are not simulated: the pods start without these volumes"
     return (Note(found, "NotSimulated", text, True),)
