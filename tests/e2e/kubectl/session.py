@@ -74,6 +74,7 @@ SESSION = (
     Command("rollout status deployment/web --timeout=120s", last=True),
     Command("rollout history deployment/web"),
     Command("rollout history deployment/web --revision=1"),
+    Command("wait deployment/web --for=jsonpath={.status.terminatingReplicas}=0 --timeout=60s"),
     Command("logs deployment/web", only="SESSION_"),
     Command("rollout undo deployment/web"),
     Command("rollout status deployment/web --timeout=120s", last=True),
@@ -100,6 +101,7 @@ SESSION = (
     # A budget, and who may be evicted.
     Command("apply -f budget.yaml"),
     Command("wait poddisruptionbudget/web --for=jsonpath={.status.disruptionsAllowed}=1 --timeout=60s"),
+    Command("wait poddisruptionbudget/web --for=jsonpath={.status.expectedPods}=2 --timeout=60s"),
     Command("get poddisruptionbudgets"),
     Command("describe poddisruptionbudget web"),
     # Server-side apply, its conflicts, and Kustomize.
