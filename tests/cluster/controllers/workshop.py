@@ -11,6 +11,7 @@ from gpuyard_cluster.controllers.decisions import Controller
 from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
 from gpuyard_cluster.controllers.service import ControllerManager
 from gpuyard_cluster.timestamps import rfc3339
+from tests.cluster.controllers.faulty_api import FaultyApi
 
 BASES = {
     "deployments": "/apis/apps/v1",
@@ -25,34 +26,12 @@ BASES = {
 COLLECTED = {plural: f"{base}/{plural}" for plural, base in BASES.items() if plural != "events"}
 
 
-class WorkshopApi:
-    """The controllers' client: it counts writes, can fail some by number, and can drop all memory after each."""
-
-    def __init__(self, workshop: "Workshop") -> None:
-        self._workshop, self._api = workshop, DirectApi(workshop.server, "controllers")
-        self.writes = 0
-        self.failing: set[int] = set()
-        self.forgetful = False
-
-    async def send(self, write: Write) -> Reply:
-        self.writes += 1
-        if self.writes in self.failing:
-            return Reply(500, {"message": "injected"})
-        reply = await self._api.send(write)
-        if self.forgetful and "/events" not in write.path:
-            self._workshop.restart()
-        return reply
-
-    async def read(self, path: str, **query: str) -> Reply:
-        return await self._api.read(path, **query)
-
-
 class Workshop:
     def __init__(self, *controllers: Controller) -> None:
         self.steps = Steps()
         self.server = APIServer(self.steps.now)
         self.kubectl = DirectApi(self.server, "kubectl")
-        self.api = WorkshopApi(self)
+        self.api = FaultyApi(self.server, self.restart)
         self._controllers = controllers
         self._stops: list[Callable[[], None]] = []
         self.restart()

@@ -9,31 +9,10 @@ from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
 from gpuyard_cluster.controllers.namespaces import NamespaceController
+from tests.cluster.controllers.faulty_api import FaultyApi
 
 RESOURCES = {plural: f"/api/v1/{plural}" for plural in ("configmaps", "secrets", "pods")}
 NAMESPACES = {"namespaces": "/api/v1/namespaces"}
-
-
-class ControllersApi:
-    """The controllers' client: it counts writes, can fail some by number, and can drop all memory after each."""
-
-    def __init__(self, world: "World") -> None:
-        self._world, self._api = world, DirectApi(world.server, "controllers")
-        self.writes = 0
-        self.failing: set[int] = set()
-        self.forgetful = False
-
-    async def send(self, write: Write) -> Reply:
-        self.writes += 1
-        if self.writes in self.failing:
-            return Reply(500, {"message": "injected"})
-        reply = await self._api.send(write)
-        if self.forgetful:
-            self._world.restart()
-        return reply
-
-    async def read(self, path: str, **query: str) -> Reply:
-        return await self._api.read(path, **query)
 
 
 class World:
@@ -43,7 +22,7 @@ class World:
         self.steps = Steps()
         self.server = APIServer(self.steps.now)
         self.kubectl = DirectApi(self.server, "kubectl")
-        self.api = ControllersApi(self)
+        self.api = FaultyApi(self.server, self.restart)
         self._stops: list[Callable[[], None]] = []
         self.restart()
 
