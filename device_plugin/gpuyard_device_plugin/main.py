@@ -57,6 +57,8 @@ def _clean_up(words: Sequence[str]) -> int:
 
 async def run(given: argparse.Namespace) -> None:
     """Serve one node. SetupError, SocketPathError or AddressError when that cannot be."""
+    if given.ready_file is not None:
+        given.ready_file.unlink(missing_ok=True)  # the last life's: its end may have been kill -9
     api = await _api(given)
     runtime = AsyncioRuntime()
     try:

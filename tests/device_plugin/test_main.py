@@ -21,6 +21,7 @@ from tests.device_plugin.grpc_kubelet import DEADLINE_SECONDS, GrpcKubelet, shor
 
 YARD = f"nodes: [{{name: {NODE}, gpus: {{model: Tesla-T4, count: 2}}}}]"
 PATH = f"/api/v1/nodes/{NODE}"
+UNREACHABLE = ["--node-name", NODE, "--yard", "yard.yaml", "--api", "http://127.0.0.1:9"]
 
 
 def node(**labels: str) -> JSON:
@@ -117,13 +118,22 @@ def test_it_does_not_start_where_nobody_asked_for_it() -> None:
 
 
 def test_an_api_server_that_is_not_there_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(starting, "PATIENCE_SECONDS", 0)
-    arguments = ["--node-name", NODE, "--yard", str(tmp_path / "y"), "--api", "http://127.0.0.1:9"]
-    assert main(arguments) == 2
+    assert main(UNREACHABLE) == 2
     error = capsys.readouterr().err.splitlines()[-1]
     assert error.startswith("gpuyard-device-plugin: node node-1: http://127.0.0.1:9 cannot be reached")
+
+
+def test_what_the_last_life_said_of_being_ready_is_taken_back_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "PATIENCE_SECONDS", 0)
+    ready = tmp_path / "ready"
+    ready.touch()
+    assert main([*UNREACHABLE, f"--ready-file={ready}"]) == 2
+    assert not ready.exists()
 
 
 def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:

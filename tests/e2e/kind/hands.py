@@ -46,16 +46,32 @@ class KindHands:
     @asynccontextmanager
     async def held_allocations(self, node: str) -> AsyncIterator[None]:
         """The plugin's process is stopped, as a debugger would."""
-        select = ("crictl", "ps", "--quiet", "--name", "device-plugin")
-        container = (await inside(node, *select)).strip()
-        process = await inside(
-            node, "crictl", "inspect", "--output", "go-template", "--template", "{{.info.pid}}", container
-        )
-        await inside(node, "kill", "-STOP", process.strip())
+        process = await plugin_process(node)
+        await inside(node, "kill", "-STOP", process)
         try:
             yield
         finally:
-            await inside(node, "kill", "-CONT", process.strip())
+            await inside(node, "kill", "-CONT", process)
+
+    async def kill_plugins(self) -> None:
+        """Each node's device plugin ends as if out of memory; done when the kubelets have started each anew."""
+        before = await self.restarts()
+        nodes = before.keys()
+        await asyncio.gather(*(inside(n, "kill", "-KILL", await plugin_process(n)) for n in nodes))
+
+        async def started_anew() -> bool:
+            now = await self.restarts()
+            return all(now.get(node, 0) > before[node] for node in nodes)
+
+        await until(started_anew, "the device plugins have started anew and registered")
+
+    async def restarts(self) -> dict[str, int]:
+        """How often the device plugin of a node has started anew; only of those that the kubelet watches."""
+        states = {
+            pod["spec"]["nodeName"]: pod["status"].get("containerStatuses") or []
+            for pod in await self.parts(vocabulary.DEVICE_PLUGIN)
+        }
+        return {node: main["restartCount"] for node, [main, *_] in states.items() if main["ready"]}
 
     async def kubectl(self, *arguments: str) -> str:
         return await run("kubectl", "--kubeconfig", self.kubeconfig, *arguments)
@@ -96,6 +112,13 @@ class KindHands:
         """Where we made the network ourselves, it knows nothing of a node that starts anew."""
         [node] = await self.control_plane()
         await run(str(NETWORK), node.removesuffix("-control-plane"), KUBECONFIG=self.kubeconfig)
+
+
+async def plugin_process(node: str) -> str:
+    """The number of a device plugin's process on its node."""
+    container = await inside(node, "crictl", "ps", "--quiet", "--name", "device-plugin")
+    template = ("--output", "go-template", "--template", "{{.info.pid}}")
+    return (await inside(node, "crictl", "inspect", *template, container.strip())).strip()
 
 
 async def inside(node: str, *command: str) -> str:

@@ -10,7 +10,7 @@ from gpuyard import vocabulary, yard
 from gpuyard_cli.kind_yard import KindYard
 from gpuyard_cli.live_accounts import LiveAccounts
 from tests.e2e.agreement import agree
-from tests.e2e.kind.cluster import KindCluster, play, plugins_ready
+from tests.e2e.kind.cluster import KindCluster, play
 from tests.e2e.stories.cluster import held, until
 
 MANY = 60
@@ -48,8 +48,7 @@ def test_device_plugins_that_die_come_back_with_the_same_devices(kubeconfig: str
         first, second = [f"early-{n}" for n in range(3)], [f"late-{n}" for n in range(21)]
         await asyncio.gather(*map(cluster.submit, first))
         before = await cluster.running(first)
-        await cluster.hands.kill(vocabulary.DEVICE_PLUGIN)
-        await until(lambda: plugins_ready(cluster.api), "the device plugins are back")
+        await cluster.hands.kill_plugins()
         await asyncio.gather(*map(cluster.submit, second))
         after = await cluster.running([*first, *second])
         assert [held(after[name]) for name in first] == [held(before[name]) for name in first]

@@ -88,9 +88,17 @@ class Cluster:
 
         async def all_run() -> bool:
             pods = await self.pods()
+            ended = [why_not(pods[name]) for name in wanted & pods.keys() if not is_live(pods[name])]
+            assert not ended, ended
             return all(name in pods and runs(pods[name]) for name in wanted)
 
-        await until(all_run, f"{sorted(wanted)} run")
+        try:
+            await until(all_run, "they run")
+        except AssertionError as slow:
+            pods = await self.pods()
+            waiting = sorted(name for name in wanted if not (name in pods and runs(pods[name])))
+            told = [why_not(pods[name]) if name in pods else f"{name}: is not there" for name in waiting]
+            raise AssertionError("\n".join([str(slow), *told])) from None
         return await self.pods()
 
     async def gone(self, *names: str) -> None:
@@ -160,6 +168,11 @@ def held(pod: JSON) -> set[str]:
 def node_of(pod: JSON) -> str:
     """Where a pod is bound to; empty when it is not."""
     return str((pod.get("spec") or {}).get("nodeName") or "")
+
+
+def why_not(pod: JSON) -> str:
+    """What a pod says of itself, for a test that waited for it in vain."""
+    return f"{pod['metadata']['name']} on {node_of(pod) or 'no node'}: {pod.get('status')}"
 
 
 def runs(pod: JSON) -> bool:
