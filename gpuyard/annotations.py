@@ -83,7 +83,10 @@ def _inventory(document: Mapping[str, Any]) -> Inventory:
 
 
 def _gpu_document(gpu: GPU) -> dict[str, Any]:
+    # Readers of the version before do not know of lost links: where there are none, nothing is new.
+    lost = {"lostLinks": list(gpu.lost_links)} if gpu.lost_links else {}
     return {
+        **lost,
         "index": gpu.index,
         "uuid": gpu.uuid,
         "model": gpu.model,
@@ -114,6 +117,7 @@ def _gpu(document: Mapping[str, Any]) -> GPU:
             Instance(_text(i["profile"]), _whole(i["start"]), _whole(i["size"]), _text(i["uuid"]))
             for i in document["instances"]
         ),
+        lost_links=tuple(_whole(index) for index in document.get("lostLinks", ())),
     )
 
 

@@ -7,7 +7,7 @@ Stands for the hint providers of the kubelet's Topology Manager. Rules:
 """
 
 import dataclasses
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from gpuyard import mig, vocabulary
 from gpuyard.cluster import Node
@@ -30,11 +30,8 @@ def narrowed(wishes: Wishes, occupancy: Occupancy, totals: Mapping[str, int]) ->
 
 def domains(wishes: Wishes, occupancy: Occupancy, resources: Collection[str]) -> Iterator[Occupancy]:
     """The idle devices domain by domain, the domain with the fewest free ones of these resources first."""
-    placed = {gpu.index: wishes.topology.domain(gpu) for gpu in occupancy.inventory.gpus}
-    members: dict[Hashable, list[Device]] = {}
-    for device in occupancy.devices:
-        members.setdefault(placed[device.gpu], []).append(device)
-    found = [_only(occupancy, devices) for devices in members.values()]
+    sets = wishes.topology.sets(occupancy.inventory.gpus)
+    found = [_only(occupancy, [d for d in occupancy.devices if d.gpu in members]) for members in sets]
     yield from sorted(found, key=lambda domain: _free(domain, resources))
 
 

@@ -39,6 +39,8 @@ class GPU:
     healthy: bool = True
     mig_enabled: bool = False
     instances: tuple[Instance, ...] = ()
+    lost_links: tuple[int, ...] = ()
+    """Indexes of the GPUs of its NVLink domain that it no longer reaches over NVLink; they name it, too."""
 
 
 def gpu_uuid(node: str, index: int) -> str:

@@ -1,7 +1,8 @@
 """How near GPUs of one node are to each other, and which of the free ones to take together.
 
 Stands for NVIDIA's go-gpuallocator, with its scale. Rules:
-- A pair counts by its best link: one NVLink/NVSwitch domain, one PCIe switch, one NUMA node, or none of these.
+- A pair counts by its best link: one NVLink/NVSwitch domain, one PCIe switch, one NUMA node, or none of these. Two
+  GPUs of one domain whose link has failed are no NVLink pair; each still is one with the others.
 - The set with the highest sum of pairs wins; among equals the one that leaves the best set behind, then the lowest
   indexes.
 - GPUs at one place in the topology are alike, so sets are counted by place and not one by one: eight GPUs of one
@@ -20,11 +21,16 @@ NVLINK, SWITCH, NUMA, FAR = 100, 50, 20, 10
 
 
 class Place(NamedTuple):
-    """Where a GPU hangs in its node. None: on no NVLink domain, on no PCIe switch, that another GPU shares."""
+    """Where a GPU hangs in its node. None: on no NVLink domain, on no PCIe switch, that another GPU shares.
+
+    A GPU with lost links is like no other: `gpu` says which it is, `lost` which it does not reach.
+    """
 
     nvlink: int | None
     numa: int
     switch: int | None
+    gpu: int | None = None
+    lost: tuple[int, ...] = ()
 
 
 class _Group(NamedTuple):
@@ -59,7 +65,11 @@ def _set_score(places: tuple[Place, ...]) -> int:
 
 
 def _place(gpu: GPU) -> Place:
-    return Place(gpu.nvlink, gpu.numa, gpu.switch)
+    return Place(gpu.nvlink, gpu.numa, gpu.switch, *_cut(gpu))
+
+
+def _cut(gpu: GPU) -> tuple[int | None, tuple[int, ...]]:
+    return (gpu.index if gpu.lost_links else None), gpu.lost_links
 
 
 def _shared_places(gpus: Sequence[GPU]) -> tuple[tuple[int, Place], ...]:
@@ -73,6 +83,7 @@ def _shared_places(gpus: Sequence[GPU]) -> tuple[tuple[int, Place], ...]:
                 gpu.nvlink if domains[gpu.nvlink] > 1 else None,
                 gpu.numa,
                 gpu.switch if switches[gpu.numa, gpu.switch] > 1 else None,
+                *_cut(gpu),
             ),
         )
         for gpu in sorted(gpus, key=lambda gpu: gpu.index)
@@ -80,11 +91,21 @@ def _shared_places(gpus: Sequence[GPU]) -> tuple[tuple[int, Place], ...]:
 
 
 def _link(a: Place, b: Place) -> int:
-    if a.nvlink is not None and a.nvlink == b.nvlink:
+    if a.nvlink is not None and a.nvlink == b.nvlink and a.gpu not in b.lost and b.gpu not in a.lost:
         return NVLINK
     if a.numa != b.numa:
         return FAR
     return SWITCH if a.switch is not None and a.switch == b.switch else NUMA
+
+
+def linked_sets(gpus: Sequence[GPU]) -> list[frozenset[int]]:
+    """The indexes of one NVLink domain's GPUs, in the largest sets of which every pair is still linked."""
+    cut = next((gpu for gpu in gpus if any(other.index in gpu.lost_links for other in gpus)), None)
+    if cut is None:
+        return [frozenset(gpu.index for gpu in gpus)]
+    without = linked_sets([gpu for gpu in gpus if gpu is not cut])
+    found = linked_sets([gpu for gpu in gpus if gpu.index not in cut.lost_links])
+    return [*found, *(one for one in without if not any(one <= other for other in found))]
 
 
 # Thousands of nodes are alike and ask the same again and again.

@@ -10,11 +10,12 @@ Manager. Wishes are annotations of the pod. Rules:
 """
 
 import enum
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gpuyard import mig, quantities, vocabulary
+from gpuyard import mig, quantities, topology, vocabulary
 from gpuyard.amounts import MIB
 from gpuyard.gpus import GPU
 
@@ -47,6 +48,15 @@ class Topology(enum.StrEnum):
             case Topology.BEST_EFFORT:
                 return ()
 
+    def sets(self, gpus: Collection[GPU]) -> list[frozenset[int]]:
+        """The largest sets of these GPUs that lie together, by index; NVLinks that failed make them overlap."""
+        members = defaultdict[Hashable, list[GPU]](list)
+        for gpu in gpus:
+            members[self.domain(gpu)].append(gpu)
+        if self is Topology.NVLINK:
+            return [found for domain in members.values() for found in topology.linked_sets(domain)]
+        return [frozenset(gpu.index for gpu in domain) for domain in members.values()]
+
 
 _PLACES: Final = {
     Topology.SAME_NUMA: "NUMA node",
@@ -73,7 +83,7 @@ class Wishes:
 
     def met_by(self, gpus: Collection[GPU]) -> bool:
         """Whether these GPUs lie together as wished."""
-        return len({self.topology.domain(gpu) for gpu in gpus}) <= 1
+        return len(self.topology.sets(gpus)) <= 1
 
 
 NONE: Final = Wishes()

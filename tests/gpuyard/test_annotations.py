@@ -28,6 +28,7 @@ GPUS = st.builds(
     st.booleans(),
     st.booleans(),
     st.lists(INSTANCES, max_size=2).map(tuple),
+    st.lists(WHOLE, max_size=2).map(tuple),
 )
 INVENTORIES = st.builds(
     Inventory,
@@ -54,6 +55,10 @@ def test_the_text_is_canonical() -> None:
     assert write_allocation(one) == write_allocation({"a": {}, "b": one["b"]})
     assert write_allocation(one) == '{"containers":{"a":{},"b":{"nvidia.com/gpu":["2","1"]}},"v":1}'
     assert json.loads(write_inventory(Inventory()))["fake"] is True
+
+
+def test_a_reader_of_the_version_before_finds_nothing_new_while_all_links_are_there() -> None:
+    assert "lostLinks" not in write_inventory(Inventory(gpus(2, nvlink=True)))
 
 
 def test_unknown_keys_are_ignored() -> None:

@@ -8,6 +8,7 @@ from gpuyard import eligibility, requests, vocabulary
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import PodFit
 from gpuyard.gangs import plan
+from gpuyard.gpus import GPU
 from gpuyard.inventory import Sharing, SharingMode
 from gpuyard.placement import judge, place
 from gpuyard.policies.registry import POLICIES
@@ -114,6 +115,19 @@ def test_gpus_that_lie_apart_do_not_meet_a_required_topology() -> None:
     assert refused(wishing(2, {vocabulary.TOPOLOGY: "nvlink"}), HALVES)[0] is Reason.TOPOLOGY_UNSATISFIED
     linked = node("linked", gpus(4, node="linked", halves=True, nvlink=True))
     assert given(wishing(4, {vocabulary.TOPOLOGY: "nvlink"}), linked) == [0, 1, 2, 3]
+
+
+def test_no_two_gpus_go_together_over_a_link_that_has_failed() -> None:
+    def cut(index: int, *lost: int) -> GPU:
+        return dataclasses.replace(gpus(4, node="cut", nvlink=True)[index], lost_links=lost)
+
+    node_cut = node("cut", [cut(0, 1), cut(1, 0), cut(2, 3), cut(3, 2)])
+    wish = {vocabulary.TOPOLOGY: "nvlink"}
+    assert given(wishing(2, wish), node_cut) == [0, 2]
+    assert refused(wishing(3, wish), node_cut) == (
+        Reason.TOPOLOGY_UNSATISFIED,
+        "needs 3 devices on one NVLink domain, 4 free, but at most 2 together; nvlink was required",
+    )
 
 
 def test_all_containers_of_a_pod_lie_in_one_domain_init_containers_too() -> None:
