@@ -15,6 +15,7 @@ import orjson
 from celpy import celtypes
 
 from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.admission.readings import Path, parts_read, paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,13 @@ class Expression:
 
     text: str
     names: frozenset[str]
-    _program: Any
+    _read: frozenset[Path]
+    _value: Callable[[bytes], bytes]
 
     def evaluate(self, variables: Mapping[str, Any]) -> Any:
         """The value as JSON, or a Failure. Variables are JSON values."""
         try:
-            activation = {name: celpy.json_to_cel(variables[name]) for name in self.names & variables.keys()}
-            return _as_json(self._program.evaluate(activation))
+            return orjson.loads(self._value(orjson.dumps(parts_read(variables, self._read))))
         except (celpy.CELEvalError, ValueError, TypeError, KeyError, OverflowError) as error:
             return Failure(f"expression '{self.text}' resulted in error: {_reason(error)}")
 
@@ -67,7 +68,20 @@ def compile_tree(text: str, tree: Any, variables: frozenset[str]) -> Expression 
         return Failure(f"compilation failed: ERROR: undeclared reference to '{name}'")
     for _ in tree.find_data("member_object"):
         return Failure("compilation failed: ERROR: objects cannot be built here")
-    return Expression(text, frozenset(names), _environment().program(tree, functions=_extensions()))
+    read = frozenset(path for path in paths(tree) if path[0] in names)
+    return Expression(text, frozenset(names), read, _remembering(tree))
+
+
+def _remembering(tree: Any) -> Callable[[bytes], bytes]:
+    """From variables to the value, both in JSON. celpy takes milliseconds, and to a rule most pods look alike."""
+    program = _environment().program(tree, functions=_extensions())
+
+    def value(variables: bytes) -> bytes:
+        activation = {name: celpy.json_to_cel(found) for name, found in orjson.loads(variables).items()}
+        return _encoded(program.evaluate(activation))
+
+    remembered = functools.lru_cache(maxsize=256)(value)
+    return lambda variables: (remembered if len(variables) <= _LONGEST_REMEMBERED else value)(variables)
 
 
 @functools.cache
@@ -76,6 +90,8 @@ def _environment() -> Any:
     return celpy.Environment()
 
 
+_LONGEST_REMEMBERED = 4096
+"""Bytes of JSON."""
 _MACROS = frozenset({"all", "exists", "exists_one", "filter", "map"})
 _TYPES = frozenset({"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint"})
 _FUNCTIONS = (
@@ -113,10 +129,10 @@ def _extensions() -> dict[str, Callable[..., Any]]:
     }
 
 
-def _as_json(value: Any) -> Any:
+def _encoded(value: Any) -> bytes:
     if isinstance(value, celpy.CELEvalError):
         raise value
-    return orjson.loads(_encoder().encode(value))
+    return str(_encoder().encode(value)).encode()
 
 
 @functools.cache
