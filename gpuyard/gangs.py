@@ -5,8 +5,9 @@ one without a feasible node ends the plan, and nothing is left behind.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from gpuyard.fit import PodFit
 from gpuyard.policies.candidates import Policy
 from gpuyard.requests import PodRequest
 from gpuyard.verdicts import Reason, Rejection
+
+_Member = TypeVar("_Member")
+_Place = TypeVar("_Place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +42,35 @@ def plan(
     members: Sequence[Member], cluster: Cluster, policy: Policy
 ) -> tuple[Placement, ...] | GangRejection:
     """One placement for each member, in the given order, on the nodes that `policy` likes best."""
-    placements: list[Placement] = []
-    for member in members:
-        found = _best(member, cluster, policy)
+    trial, refused = cluster, list[GangRejection]()
+
+    def place(member: Member) -> Placement | None:
+        nonlocal trial
+        found = _best(member, trial, policy)
         if isinstance(found, GangRejection):
-            return found
-        placements.append(found)
-        cluster = cluster.with_placement(found)
-    return tuple(placements)
+            refused.append(found)
+            return None
+        trial = trial.with_placement(found)
+        return found
+
+    # Nothing to undo: the trial is a value, and is dropped.
+    placements = all_or_none(members, place, lambda _placement: None)
+    return refused[0] if placements is None else placements
+
+
+def all_or_none(
+    members: Iterable[_Member], place: Callable[[_Member], _Place | None], undo: Callable[[_Place], None]
+) -> tuple[_Place, ...] | None:
+    """A place for each member, in the given order; the first one without a place undoes those before it."""
+    placed: list[_Place] = []
+    for member in members:
+        found = place(member)
+        if found is None:
+            for each in reversed(placed):
+                undo(each)
+            return None
+        placed.append(found)
+    return tuple(placed)
 
 
 def excess(members: Sequence[Member], cluster: Cluster) -> tuple[Rejection, ...]:

@@ -1,6 +1,7 @@
 """A queue: how much of which resource the pods of one tenant may hold at one time.
 
-Stands for the ClusterQueue of Kueue without borrowing: a resource without a quota is not limited.
+Stands for the ClusterQueue of Kueue without borrowing: a resource without a quota is not limited. Who waits is served
+by priority, then by age.
 """
 
 import dataclasses
@@ -37,6 +38,11 @@ class Queue:
             for resource in {*self.used, *requests}
         }
         return {resource: amount for resource, amount in moved.items() if amount}
+
+
+def turn(priority: int, since: int) -> tuple[int, int]:
+    """The place in a line, the lowest first: by priority, then by age."""
+    return -priority, since
 
 
 def admits(queue: Queue, requests: Amounts) -> Rejection | None:

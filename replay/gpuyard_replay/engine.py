@@ -1,11 +1,12 @@
 """One decision after the other: the node with the best score, the one with the lowest rank among equals.
 
-Stands for the scheduling cycle of the paper's simulator: a pod that fits nowhere is gone, nothing is tried again, and
-nothing ever leaves. Law: a node is scored only where it has changed since it was last scored for such a pod; what
-comes out is what it would be if every node were scored anew.
+Stands for the scheduling cycle of the paper's simulator. Whether a pod that fits nowhere is tried again, and what
+leaves, is for who calls. Law: a node is scored only where it has changed since it was last scored for such a pod;
+what comes out is what it would be if every node were scored anew.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,15 @@ from gpuyard.policies.workload import WHOLE, Column, Shape, Workload
 from gpuyard_replay.fleet import Fleet
 
 NOWHERE: Final = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seat:
+    """Where a pod is: on these GPUs of the node in this row."""
+
+    row: int
+    shape: Shape
+    gpus: Column
 
 
 class _Remembered:
@@ -43,15 +53,25 @@ class Engine:
 
     def place(self, shape: Shape) -> int:
         """The row of the node that the pod is put on, or NOWHERE."""
+        found = self.seat(shape)
+        return NOWHERE if found is None else found.row
+
+    def seat(self, shape: Shape) -> Seat | None:
+        """Where the pod is put; None where it fits nowhere."""
         self._arrived += 1
         rows = np.flatnonzero(self._fleet.fits(shape))
         if not len(rows):
-            return NOWHERE
+            return None
         known = self._scored(shape, rows)
         row = int(rows[known.keys[rows].argmax()])
-        self._fleet.take(row, shape, int(known.gpus[row]))
+        given = self._fleet.take(row, shape, int(known.gpus[row]))
         self._changed[row] = self._arrived
-        return row
+        return Seat(row, shape, given)
+
+    def leave(self, seat: Seat, tags: int) -> None:
+        """The pod has gone; `tags` are those of the pods that stay on the node."""
+        self._fleet.give_back(seat.row, seat.shape, seat.gpus, tags)
+        self._changed[seat.row] = self._arrived
 
     def _scored(self, shape: Shape, rows: Column) -> _Remembered:
         """What is known of the nodes for such a pod, up to date for these rows."""

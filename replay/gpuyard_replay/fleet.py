@@ -84,14 +84,24 @@ class Fleet:
         """What these rows look like now."""
         return States(self.cpu[rows], self.memory[rows], self.gpus[rows], self._model[rows])
 
-    def take(self, row: int, shape: Shape, gpu: int) -> None:
-        """The pod is on this node; a share on `gpu`, whole GPUs on the first that are free."""
-        self.cpu[row] -= shape.cpu
-        self.memory[row] -= shape.memory
-        if not shape.gpus:
-            return
-        free = self.gpus[row]
-        given = [gpu] if shape.is_share else np.flatnonzero(free >= shape.milli)
-        free[given[: shape.gpus]] -= shape.milli
-        self._largest[row], self._untouched[row] = free.max(), (free == WHOLE).sum()
+    def take(self, row: int, shape: Shape, gpu: int) -> Column:
+        """The pod is on this node; a share on `gpu`, whole GPUs on the first that are free. Which it got."""
+        free, given = self.gpus[row], np.array([gpu] if shape.is_share else [], np.int64)
+        if shape.gpus and not shape.is_share:
+            given = np.flatnonzero(free >= shape.milli)[: shape.gpus]
+        self._move(row, shape, given, -1)
         self._tags[row] |= shape.tag
+        return given
+
+    def give_back(self, row: int, shape: Shape, given: Column, tags: int) -> None:
+        """The pod has gone from these GPUs of this node; `tags` are those of the pods that stay."""
+        self._move(row, shape, given, 1)
+        self._tags[row] = tags
+
+    def _move(self, row: int, shape: Shape, given: Column, sign: int) -> None:
+        self.cpu[row] += sign * shape.cpu
+        self.memory[row] += sign * shape.memory
+        if shape.gpus:
+            free = self.gpus[row]
+            free[given] += sign * shape.milli
+            self._largest[row], self._untouched[row] = free.max(), (free == WHOLE).sum()
