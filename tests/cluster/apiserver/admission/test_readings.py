@@ -31,6 +31,11 @@ values = st.recursive(
 objects = leaves | st.fixed_dictionaries({}, optional={"metadata": values, "spec": values, "labels": values})
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _celpy_is_ready() -> None:
+    cel.parse("true")  # the first time it raises Python's recursion limit, which hypothesis minds
+
+
 def compiled(text: str) -> Expression:
     found = cel.compile_text(text, frozenset({"object", "other"}))
     assert isinstance(found, Expression)
