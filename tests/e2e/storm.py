@@ -7,6 +7,7 @@ from typing import Any
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON
 from gpuyard_cli import requests
+from gpuyard_cli.injections import GPUFault
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.wiring.parts import Options
@@ -133,7 +134,8 @@ class Storm:
 
     def injure(self, node: str, gpu: int, *, healthy: bool) -> None:
         self.calm = False
-        self.yard.plugin(node).set_health(gpu, healthy)
+        fault = GPUFault(node, gpu, None if healthy else 79)
+        self.yard.clock.complete(requests.hurt(self.yard.api, fault))
 
     def fail_writes(self, count: int) -> None:
         """The next writes of the parts fail, as when etcd is away for a moment."""
