@@ -8,10 +8,11 @@ Stands for what happens to a kubelet when a plugin starts anew with other device
 """
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gpuyard.gpus import GPU
 from gpuyard.inventory import Device, Inventory
 from gpuyard_device_plugin.devices import DeviceTable
 
@@ -49,15 +50,11 @@ class Advertised:
         lost = {key: gone for key, gone in {**self.vanished, **before}.items() if key not in known}
         return Advertised(inventory, lost, now + FORGET_SECONDS)
 
-    @property
-    def indexes(self) -> Collection[int]:
-        """Of the GPUs."""
-        return {gpu.index for gpu in self.inventory.gpus}
-
-    def with_health(self, index: int, healthy: bool) -> "Advertised":
-        """A fault of one GPU begins or ends."""
+    def as_seen(self, found: Iterable[GPU]) -> "Advertised":
+        """With the health and the links of these GPUs; what else is advertised of them stays."""
+        seen = {gpu.index: gpu for gpu in found}
         gpus = tuple(
-            dataclasses.replace(gpu, healthy=healthy) if gpu.index == index else gpu
+            dataclasses.replace(gpu, healthy=seen[gpu.index].healthy, lost_links=seen[gpu.index].lost_links)
             for gpu in self.inventory.gpus
         )
         return dataclasses.replace(self, inventory=dataclasses.replace(self.inventory, gpus=gpus))

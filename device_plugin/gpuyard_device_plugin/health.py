@@ -1,18 +1,19 @@
-"""Faults of GPUs: which a node's annotations tell of, and which of them make a device unhealthy.
+"""Which GPUs and links of a node are whole, by what its driver reports.
 
 Stands for NVIDIA's internal/rm/health.go, where the driver tells of XIDs. Nobody has a driver here: who annotates the
-node with gpuyard.io/xid-<index> says what the driver would have said. That outlives every part, and is at hand
-wherever kubectl is. Unlike NVIDIA's, a device recovers when its annotation goes.
+node says what the driver would have said (`driver_reports`). That outlives every part, and is at hand wherever
+kubectl is. Unlike NVIDIA's, a device recovers when its annotation goes.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard import vocabulary
 from gpuyard.gpus import GPU
 from gpuyard.writes import JSON
+from gpuyard_device_plugin import driver_reports
+from gpuyard_device_plugin.driver_reports import Reports, number
 
 OF_APPLICATIONS: Final = frozenset({13, 31, 43, 45, 68, 109})
 """XIDs that NVIDIA's plugin ignores unless told otherwise: what a program did, and the GPU is as good as before."""
@@ -49,54 +50,47 @@ class Driver:
 
     def __init__(self, policy: Policy = NVIDIAS) -> None:
         self._policy = policy
-        self._problems: frozenset[str] = frozenset()
-        self.xids: Mapping[int, int] = {}
-        """By GPU index."""
+        self._reports = Reports()
+        self._complained: frozenset[str] = frozenset()
 
-    def hear(self, node: JSON | None, indexes: Collection[int]) -> tuple[Mapping[int, bool], Sequence[str]]:
-        """Which GPUs, of those that there are, turn healthy or not; and what is newly found to be nonsense."""
+    def hear(self, node: JSON | None, gpus: Collection[GPU]) -> Sequence[str]:
+        """What the Node object says now; a node that is gone says nothing new. What is newly found to be nonsense."""
         if node is None:
-            return {}, ()
-        before, known = self._sick(), self._problems
-        self.xids, self._problems = _read(node, indexes)
-        changed = sorted(before ^ self._sick())
-        return {index: index in before for index in changed if index in indexes}, sorted(
-            self._problems - known
+            return ()
+        self._reports, known = driver_reports.read(node), self._complained
+        self._complained = self._reports.nonsense | self._reports.strangers(gpus)
+        return sorted(self._complained - known)
+
+    def seen(self, gpus: Collection[GPU]) -> tuple[GPU, ...]:
+        """The GPUs as configured, with what the driver says of them."""
+        return tuple(
+            dataclasses.replace(
+                gpu,
+                healthy=gpu.healthy and not self._is_sick(gpu.index),
+                lost_links=self._reports.lost(gpu, gpus),
+            )
+            for gpu in gpus
         )
 
-    def seen(self, gpus: Iterable[GPU]) -> tuple[GPU, ...]:
-        """The GPUs, unhealthy where the driver says so."""
-        sick = self._sick()
-        return tuple(dataclasses.replace(gpu, healthy=gpu.healthy and gpu.index not in sick) for gpu in gpus)
+    def xids(self, indexes: Iterable[int]) -> Mapping[int, int]:
+        """The XIDs that were told of, by GPU index."""
+        told = ((index, self._reports.xid(index)) for index in indexes)
+        return {index: xid for index, xid in told if xid is not None}
 
-    def _sick(self) -> frozenset[int]:
-        return frozenset(index for index, xid in self.xids.items() if self._policy.makes_sick(xid))
+    def _is_sick(self, index: int) -> bool:
+        xid = self._reports.xid(index)
+        return xid is not None and self._policy.makes_sick(xid)
 
 
-def _read(node: JSON, indexes: Collection[int]) -> tuple[Mapping[int, int], frozenset[str]]:
-    """What the annotations tell, and a line for each that cannot be used."""
-    xids: dict[int, int] = {}
-    problems = set[str]()
-    notes = (node.get("metadata") or {}).get("annotations") or {}
-    for key, text in notes.items():
-        prefix, found, index = key.partition(vocabulary.XID_PREFIX)
-        if prefix or not found:
-            continue
-        try:
-            xids[_number(index)] = _number(text)
-        except ValueError:
-            problems.add(f'{key}: {text!r} is ignored; write {vocabulary.XID_PREFIX}0: "79" or the like')
-            continue
-        if int(index) not in indexes:
-            problems.add(f"{key}: the node has no GPU {index}")
-    return xids, frozenset(problems)
+def news(before: Iterable[GPU], after: Iterable[GPU]) -> Iterator[str]:
+    """A line for each of the same GPUs that is another than it was."""
+    for old, new in zip(before, after, strict=True):
+        if old.healthy != new.healthy:
+            yield f"GPU {new.index} is {'Healthy' if new.healthy else 'Unhealthy'}"
+        if old.lost_links != new.lost_links:
+            gone = ", ".join(f"GPU {index}" for index in new.lost_links) or "none"
+            yield f"GPU {new.index}: lost NVLinks: {gone}"
 
 
 def _numbers(words: set[str]) -> frozenset[int]:
-    return frozenset(_number(word) for word in words)
-
-
-def _number(text: object) -> int:
-    if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 6):
-        raise ValueError(f"{text!r} is no XID")
-    return int(text)
+    return frozenset(number(word) for word in words)

@@ -5,7 +5,6 @@ pure modules of this package together; it keeps nothing that it could not find o
 ports, so that the same object runs single-stepped and on asyncio.
 """
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 
 from gpuyard import vocabulary
@@ -99,16 +98,14 @@ class DevicePlugin:
     @property
     def xids(self) -> Mapping[int, int]:
         """The XIDs that were told of, by GPU index."""
-        return self._driver.xids
+        return self._driver.xids(gpu.index for gpu in self.inventory.gpus)
 
     def reconfigure(self, spec: PluginSpec) -> None:
         """Be another plugin of the same node, under running pods.
 
         InvalidConfigError when the GPUs and the configuration contradict each other: then nothing has changed.
         """
-        sick = {gpu.uuid for gpu in self._advertised.inventory.gpus if not gpu.healthy}
-        gpus = (dataclasses.replace(gpu, healthy=gpu.healthy and gpu.uuid not in sick) for gpu in spec.gpus)
-        inventory = node_inventory.build(self._driver.seen(gpus), spec.config)
+        inventory = node_inventory.build(self._driver.seen(spec.gpus), spec.config)
         self._spec, self._problem = spec, ""
         self._admissions.reconfigure(spec)
         self._advertised = self._advertised.becomes(inventory, self._ports.runtime.now())
@@ -120,14 +117,6 @@ class DevicePlugin:
         """Say on the node what is wrong with its configuration; the last good one stays in force."""
         self._problem = problem
         self._publish_if_due()
-
-    def set_health(self, gpu_index: int, healthy: bool) -> None:
-        """A fault of one GPU begins or ends: all its devices follow. ValueError for a GPU that is not there."""
-        if gpu_index not in self._advertised.indexes:
-            raise ValueError(f"{self.node} has no GPU {gpu_index}")
-        self._advertised = self._advertised.with_health(gpu_index, healthy)
-        self._tell(f"GPU {gpu_index} is {wire.HEALTHY if healthy else wire.UNHEALTHY}")
-        self._refresh()
 
     async def publish(self) -> None:
         """Write inventory and labels on the node, until it bears them; at once when it does."""
@@ -175,11 +164,14 @@ class DevicePlugin:
 
     def _see_node(self, node: JSON | None) -> None:
         self._publication.seen = node
-        news, problems = self._driver.hear(node, self._advertised.indexes)
-        for index, healthy in news.items():
-            self.set_health(index, healthy)
-        for problem in problems:
+        for problem in self._driver.hear(node, self._spec.gpus):
             self._tell(problem)
+        before = self._advertised
+        self._advertised = before.as_seen(self._driver.seen(self._spec.gpus))
+        for news in health.news(before.inventory.gpus, self._advertised.inventory.gpus):
+            self._tell(news)
+        if self._advertised != before:
+            self._refresh()
         self._publish_if_due()
 
     def _tell(self, text: str) -> None:

@@ -228,17 +228,15 @@ class Life:
 
     def restart(self, _number: int) -> None:
         self.world.start()
-        for index in self.sick:
-            self.world.plugin.set_health(index, healthy=False)
+        self.world.report(*self.sick)
         self.world.plugin.replace("pods", [self.world.kubelet.status(obj) for obj in self.live.values()])
 
     def race(self, _number: int) -> None:
         self.world.kubelet.forgotten = set(self.held())
 
     def ill(self, number: int) -> None:
-        index = number % 2
-        self.sick ^= {index}
-        self.world.plugin.set_health(index, healthy=index not in self.sick)
+        self.sick ^= {number % 2}
+        self.world.report(*self.sick)
 
     def held(self) -> list[str]:
         """Every id with every pod that holds it: containers of one pod may follow one another."""

@@ -135,17 +135,35 @@ def test_nonsense_is_told_once_and_harms_nobody(world: World) -> None:
 
 
 @given(st.lists(st.dictionaries(st.integers(0, 3), st.sampled_from([13, 48, 79]))))
-def test_after_any_flapping_the_news_add_up_to_what_the_node_says(story: list[dict[int, int]]) -> None:
-    driver, state = Driver(), dict.fromkeys(range(4), True)
+def test_after_any_flapping_a_gpu_is_as_healthy_as_its_node_says_and_only_news_are_told(
+    story: list[dict[int, int]],
+) -> None:
+    driver, before = Driver(), gpus(4)
     for xids in story:
         said = node(**{f"gpu{index}": str(xid) for index, xid in xids.items()})
-        news, problems = driver.hear(said, range(4))
-        assert all(state[index] != healthy for index, healthy in news.items()), "only what changes is news"
-        state |= news
-        assert (problems, driver.hear(said, range(4))) == ([], ({}, []))
-        assert {index for index in state if not state[index]} == {
+        assert driver.hear(said, gpus(4)) == []
+        after = driver.seen(gpus(4))
+        changed = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+        assert [int(line.split()[1]) for line in health.news(before, after)] == changed
+        assert {gpu.index for gpu in after if not gpu.healthy} == {
             index for index, xid in xids.items() if Policy().makes_sick(xid)
         }
+        before = after
+
+
+def test_a_whole_node_fails_with_every_gpu_it_has_or_gets(world: World) -> None:
+    see(world, node(gpuall="79", gpu1="13"))
+    assert (sick(world), dict(world.plugin.xids)) == (list(range(8)), dict.fromkeys(range(8), 79))
+    world.plugin.reconfigure(PluginSpec(NODE, gpus(9)))
+    world.settle()
+    assert sick(world) == list(range(9))
+    see(world, node(gpu1="13"))
+    assert (sick(world), dict(world.plugin.xids)) == ([], {1: 13})
+
+
+def test_a_whole_node_with_the_xid_of_an_application_is_as_good_as_before(world: World) -> None:
+    see(world, node(gpuall="43"))
+    assert sick(world) == []
 
 
 def test_gpus_that_fail_together_are_one_update_for_the_kubelet() -> None:

@@ -51,6 +51,6 @@ def test_other_ids_than_the_planned_ones_are_told_apart() -> None:
 def test_devices_are_told_by_health() -> None:
     world = World()
     assert scraped(world)["devices Healthy nvidia.com/gpu"] == 8
-    world.plugin.set_health(2, healthy=False)
+    world.report(2)
     found = scraped(world)
     assert (found["devices Healthy nvidia.com/gpu"], found["devices Unhealthy nvidia.com/gpu"]) == (7, 1)

@@ -26,7 +26,7 @@ def busy() -> World:
     """GPU 0 is held by a live pod, GPU 1 is sick."""
     world = World(PluginSpec(NODE, gpus(4)))
     world.admit(pod("holder", {"train": 1}, {"train": [HELD]}))
-    world.plugin.set_health(1, healthy=False)
+    world.report(1)
     return world
 
 
@@ -107,10 +107,10 @@ def test_a_gpu_tells_its_numa_node_and_so_do_its_shares() -> None:
         ]
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=12))
+@given(st.lists(st.sets(st.integers(0, 3)), max_size=12))
 @settings(max_examples=40, deadline=None)
-def test_whatever_happens_the_list_keeps_every_device_once(story: list[tuple[int, bool]]) -> None:
+def test_whatever_happens_the_list_keeps_every_device_once(story: list[set[int]]) -> None:
     world = World(PluginSpec(NODE, gpus(4)))
-    for index, healthy in story:
-        world.plugin.set_health(index, healthy=healthy)
+    for sick in story:
+        world.report(*sick)
         assert [device.ID for device in world.plugin.devices(GPU)] == IDS

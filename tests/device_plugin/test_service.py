@@ -1,7 +1,5 @@
 """The plugin of one node as others see it: its lists, its node object, and the events that it takes."""
 
-import pytest
-
 from gpuyard import vocabulary
 from gpuyard.annotations import read_inventory
 from gpuyard.writes import JSON
@@ -12,12 +10,10 @@ from tests.device_plugin.world import World
 def test_a_sick_gpu_is_listed_as_such_until_it_recovers() -> None:
     world = World()
     before = world.plugin.devices(vocabulary.GPU)
-    world.plugin.set_health(3, healthy=False)
+    world.report(3)
     assert [d.health for d in world.plugin.devices(vocabulary.GPU)].index("Unhealthy") == 3
-    world.plugin.set_health(3, healthy=True)
+    world.report()
     assert world.plugin.devices(vocabulary.GPU) == before
-    with pytest.raises(ValueError, match="no GPU 8"):
-        world.plugin.set_health(8, healthy=False)
 
 
 def test_a_change_of_health_wakes_whoever_streams_the_list() -> None:
@@ -29,7 +25,7 @@ def test_a_change_of_health_wakes_whoever_streams_the_list() -> None:
 
     world.steps.spawn(stream(), "stream")
     world.settle()
-    world.plugin.set_health(0, healthy=False)
+    world.report(0)
     world.settle()
     assert woken == [True]
 
@@ -51,7 +47,7 @@ def test_the_node_says_what_is_so_and_is_written_only_when_it_does_not() -> None
 def test_health_reaches_the_inventory() -> None:
     world = World()
     world.run(world.plugin.publish())
-    world.plugin.set_health(2, healthy=False)
+    world.report(2)
     world.settle()
     notes = world.api.objects[f"/api/v1/nodes/{NODE}"]["metadata"]["annotations"]
     inventory = read_inventory(notes[vocabulary.INVENTORY])

@@ -17,7 +17,7 @@ from gpuyard_device_plugin.ports import PluginSpec, Ports
 from gpuyard_device_plugin.service import DevicePlugin
 from gpuyard_device_plugin.shell import PluginShell
 from gpuyard_kube.runtime import AsyncioRuntime
-from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus
+from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus, report
 from tests.device_plugin.grpc_kubelet import GrpcKubelet, short_folder
 
 GPU = vocabulary.GPU
@@ -102,7 +102,7 @@ def test_a_change_of_health_is_one_more_full_list() -> None:
     async def story() -> None:
         async with scene() as found:
             await found.registered(1)
-            found.plugin.set_health(1, healthy=False)
+            report(found.plugin, 1)
             await found.kubelet.until(lambda: len(found.kubelet.lists[GPU]) == 2)
             assert [device.health for device in found.kubelet.lists[GPU][1]] == ["Healthy", "Unhealthy"]
             assert len(found.kubelet.registrations) == 1

@@ -8,7 +8,7 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_device_plugin.pod_devices import PodDevices
 from gpuyard_device_plugin.ports import PluginSpec, Ports
 from gpuyard_device_plugin.service import DevicePlugin
-from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus
+from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus, report
 
 
 class World:
@@ -35,6 +35,11 @@ class World:
             self.plugin.observe("pods", "ADDED", obj)
             self.run(self.kubelet.admit(obj))
             self.plugin.observe("pods", "MODIFIED", self.kubelet.status(obj))
+
+    def report(self, *sick: int) -> None:
+        """The driver says of just these GPUs that they have fallen off the bus."""
+        report(self.plugin, *sick)
+        self.settle()
 
     def settle(self) -> None:
         while self.steps.step():

@@ -94,7 +94,7 @@ class StepsYard:
         return self._extender.living.explain(namespace, pod)
 
     def plugin(self, node: str) -> DevicePlugin:
-        """The device plugin of a node, to injure its GPUs."""
+        """The device plugin of a node."""
         service = self.parts[f"plugin {node}"].service
         assert isinstance(service, DevicePlugin)
         return service

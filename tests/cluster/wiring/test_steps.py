@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gpuyard import yard
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.steps import StepsYard
 from gpuyard_device_plugin.config import InvalidConfigError
@@ -133,7 +133,10 @@ def test_a_plugin_that_died_is_gone_for_its_kubelet_until_it_registers_anew() ->
 
 def test_an_injured_gpu_is_not_offered() -> None:
     with settled() as cluster:
-        cluster.plugin("node-1").set_health(0, False)
+        sick = {"metadata": {"annotations": {"gpuyard.io/xid-0": "79"}}}
+        cluster.clock.complete(
+            cluster.api.send(Write("PATCH", "/api/v1/nodes/node-1", sick, PatchType.MERGE))
+        )
         cluster.settle()
         assert allocatable(cluster) == {"node-1": "1"}
 
