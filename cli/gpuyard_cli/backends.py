@@ -4,7 +4,7 @@ from typing import Protocol
 
 from gpuyard.writes import JSON
 from gpuyard_cli.auditing import Audited
-from gpuyard_cli.injections import GPUFault, RefusedBinding
+from gpuyard_cli.injections import DriverFault, RefusedBinding
 from gpuyard_cli.observation import Snapshot
 
 
@@ -32,8 +32,8 @@ class Backend(Protocol):
     async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
         """Inject a fault of the API server."""
 
-    async def hurt(self, fault: GPUFault) -> None:
-        """Inject a fault of a GPU. RefusedError when there is no such node."""
+    async def hurt(self, fault: DriverFault) -> None:
+        """Inject a fault of a driver. RefusedError when there is no such node."""
 
     async def pass_on(self) -> bool:
         """Let a little happen; False when nothing will ever happen again by itself."""

@@ -10,7 +10,7 @@ from gpuyard.evidence import Objects
 from gpuyard.writes import JSON
 from gpuyard_cli import auditing, faults, requests
 from gpuyard_cli.auditing import Audited, Silent
-from gpuyard_cli.injections import GPUFault, RefusedBinding
+from gpuyard_cli.injections import DriverFault, RefusedBinding
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_kube.http import HttpApi
@@ -42,7 +42,7 @@ class EmbeddedBackend:
     async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
         self._yard.server.faults.append(faults.refused_binding(namespace, fault))
 
-    async def hurt(self, fault: GPUFault) -> None:
+    async def hurt(self, fault: DriverFault) -> None:
         await requests.hurt(self._api, fault)
 
     async def pass_on(self) -> bool:

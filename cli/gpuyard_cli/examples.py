@@ -10,7 +10,7 @@ from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cli import scenario
-from gpuyard_cli.injections import GPUFault
+from gpuyard_cli.injections import DriverFault
 from gpuyard_cli.inputs import InvalidInputError, documents
 from gpuyard_cli.requests import COLLECTIONS
 from gpuyard_cli.scenario import Scenario, Step
@@ -149,21 +149,22 @@ def _check(example: Example, place: str, step: Step) -> None:
         if name not in known:
             remedy = f"name one of {', '.join(sorted(known))}"
             raise InvalidInputError(file, f"{place}.{field}", f"yard.yaml has no node {name!r}", remedy)
-    if isinstance(step.fault, GPUFault):
-        _check_gpu(example, f"{place}.fault.gpu.index", step.fault)
+    if isinstance(step.fault, DriverFault):
+        _check_gpus(example, f"{place}.fault", step.fault)
 
 
-def _check_gpu(example: Example, place: str, fault: GPUFault) -> None:
+def _check_gpus(example: Example, place: str, fault: DriverFault) -> None:
     indexes = {gpu.index for node in example.nodes if node.name == fault.node for gpu in node.gpus}
-    if fault.index not in indexes:
-        remedy = f"name one of {', '.join(map(str, sorted(indexes))) or 'another node'}"
-        file, problem = example.folder / "scenario.yaml", f"{fault.node} has no GPU {fault.index}"
-        raise InvalidInputError(file, place, problem, remedy)
+    for index in fault.gpus:
+        if index not in indexes:
+            remedy = f"name one of {', '.join(map(str, sorted(indexes))) or 'another node'}"
+            file, problem = example.folder / "scenario.yaml", f"{fault.node} has no GPU {index}"
+            raise InvalidInputError(file, place, problem, remedy)
 
 
 def _nodes_of(step: Step) -> Iterator[tuple[str, str]]:
-    if isinstance(step.fault, GPUFault):
-        yield "fault.gpu.node", step.fault.node
+    if isinstance(step.fault, DriverFault):
+        yield "fault", step.fault.node
     yield from (("join", name) for name in step.join)
     for field, counts in (("expect.allocatable", step.expect.allocatable), ("expect.free", step.expect.free)):
         yield from ((field, name) for name in counts)

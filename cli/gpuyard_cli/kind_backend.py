@@ -10,7 +10,7 @@ from gpuyard_cli import auditing, requests, runner
 from gpuyard_cli.auditing import Audited
 from gpuyard_cli.examples import Example
 from gpuyard_cli.extender_proxy import ExtenderProxy
-from gpuyard_cli.injections import GPUFault, RefusedBinding
+from gpuyard_cli.injections import DriverFault, RefusedBinding
 from gpuyard_cli.inputs import InvalidInputError, documents
 from gpuyard_cli.kind_faults import Refusals
 from gpuyard_cli.kind_roles import marked, offered
@@ -29,7 +29,7 @@ class KindBackend:
     def __init__(self, yard: KindYard) -> None:
         self._yard, self._refusals, self._extender = yard, Refusals(yard), ExtenderProxy(yard.api)
         self._accounts = LiveAccounts(yard.api)
-        self._hurt = set[tuple[str, int]]()
+        self._hurt = set[DriverFault]()
 
     def now(self) -> float:
         return self._yard.runtime.now()
@@ -46,9 +46,9 @@ class KindBackend:
     async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
         await self._refusals.refuse(namespace, fault)
 
-    async def hurt(self, fault: GPUFault) -> None:
+    async def hurt(self, fault: DriverFault) -> None:
         fault = replace(fault, node=self._yard.workers[fault.node])
-        self._hurt.add((fault.node, fault.index))
+        self._hurt.add(replace(fault, text=None))
         await requests.hurt(self._yard.api, fault)
 
     async def pass_on(self) -> bool:
@@ -74,8 +74,8 @@ class KindBackend:
     async def end(self) -> None:
         """Undo what the scenario asked for beyond its namespace."""
         async with AsyncExitStack() as undo:
-            for node, index in self._hurt:
-                undo.push_async_callback(requests.hurt, self._yard.api, GPUFault(node, index))
+            for mended in self._hurt:
+                undo.push_async_callback(requests.hurt, self._yard.api, mended)
             undo.push_async_callback(self._refusals.end)
 
     def _plays(self, node: JSON) -> bool:

@@ -8,7 +8,7 @@ from gpuyard.reservations import PLURAL
 from gpuyard.reservations import path as reservations_path
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cli.backends import RefusedError
-from gpuyard_cli.injections import GPUFault
+from gpuyard_cli.injections import DriverFault
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cluster.controllers.discovered import base_of
@@ -52,12 +52,10 @@ async def delete(api: Api, kind: str, namespace: str, name: str) -> None:
         raise RefusedError(f"{kind}/{name}: {reply.reason}")
 
 
-async def hurt(api: Api, fault: GPUFault) -> None:
-    """Let a GPU fail or recover, for a device plugin that reads of it on its node. RefusedError: no such node."""
-    path = f"/api/v1/nodes/{fault.node}"
-    xid = None if fault.xid is None else str(fault.xid)
-    change = {"metadata": {"annotations": {f"{vocabulary.XID_PREFIX}{fault.index}": xid}}}
-    reply = await api.send(Write("PATCH", path, change, PatchType.MERGE))
+async def hurt(api: Api, fault: DriverFault) -> None:
+    """Let a driver report something, or no more. RefusedError: no such node."""
+    change = {"metadata": {"annotations": {fault.key: fault.text}}}
+    reply = await api.send(Write("PATCH", f"/api/v1/nodes/{fault.node}", change, PatchType.MERGE))
     if not reply.ok:
         raise RefusedError(f"node {fault.node}: {reply.reason}")
 

@@ -8,7 +8,7 @@ from gpuyard.evidence import Objects
 from gpuyard.writes import JSON
 from gpuyard_cli import auditing, faults, requests
 from gpuyard_cli.auditing import Audited
-from gpuyard_cli.injections import GPUFault, RefusedBinding
+from gpuyard_cli.injections import DriverFault, RefusedBinding
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cluster.wiring.steps import StepsYard
 from gpuyard_extender.service import Extender
@@ -37,7 +37,7 @@ class StepsBackend:
     async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
         self._yard.server.faults.append(faults.refused_binding(namespace, fault))
 
-    async def hurt(self, fault: GPUFault) -> None:
+    async def hurt(self, fault: DriverFault) -> None:
         await requests.hurt(self._yard.api, fault)
 
     async def pass_on(self) -> bool:

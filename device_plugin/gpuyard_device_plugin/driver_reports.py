@@ -16,10 +16,9 @@ from gpuyard.gpus import GPU
 
 T = TypeVar("T")
 Pair = frozenset[int]
-_DOWN: Final = "down"
 _HOW: Final = {
     vocabulary.XID_PREFIX: f'write {vocabulary.XID_PREFIX}0: "79" or the like',
-    vocabulary.NVLINK_PREFIX: f"write {vocabulary.NVLINK_PREFIX}0-1: {_DOWN} or the like",
+    vocabulary.NVLINK_PREFIX: f"write {vocabulary.NVLINK_PREFIX}0-1: {vocabulary.DOWN} or the like",
 }
 
 
@@ -88,7 +87,7 @@ def _xid(of: str, text: object) -> tuple[int | None, int]:
 
 def _link(between: str, text: object) -> tuple[Pair, None]:
     pair = frozenset(number(end) for end in between.split("-"))
-    if len(pair) != 2 or between.count("-") != 1 or text != _DOWN:
+    if len(pair) != 2 or between.count("-") != 1 or text != vocabulary.DOWN:
         raise ValueError(between)
     return pair, None
 

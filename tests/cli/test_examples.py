@@ -167,11 +167,11 @@ def test_what_a_node_of_some_yard_can_offer_is_no_fault(tmp_path: Path, resource
         ({"apply": ["absent.yaml"]}, "steps[0].apply: there is no objects/absent.yaml; name one of pod.yaml"),
         (
             {"fault": {"gpu": {"node": "node-9", "index": 0}}},
-            "steps[0].fault.gpu.node: yard.yaml has no node 'node-9'; name one of node-1",
+            "steps[0].fault: yard.yaml has no node 'node-9'; name one of node-1",
         ),
         (
             {"fault": {"gpu": {"node": "node-1", "index": 2}}},
-            "steps[0].fault.gpu.index: node-1 has no GPU 2; name one of 0, 1",
+            "steps[0].fault: node-1 has no GPU 2; name one of 0, 1",
         ),
         ({"join": ["node-9"]}, "steps[0].join: yard.yaml has no node 'node-9'; name one of node-1"),
         (

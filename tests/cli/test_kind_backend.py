@@ -9,7 +9,7 @@ import pytest
 from gpuyard.writes import Reply, Write
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.examples import load
-from gpuyard_cli.injections import GPUFault
+from gpuyard_cli.injections import gpu_fault
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.kind_backend import KindBackend, own_namespace
 from gpuyard_cli.kind_yard import KindYard
@@ -73,8 +73,8 @@ def test_a_gpu_fails_on_the_worker_that_plays_its_node_and_is_mended_at_the_end(
     backend = KindBackend(yard)
 
     async def story() -> None:
-        await backend.hurt(GPUFault("node-1", 2, 79))
-        await backend.hurt(GPUFault("node-1", 2, 48))
+        await backend.hurt(gpu_fault("node-1", 2, 79))
+        await backend.hurt(gpu_fault("node-1", 2, 48))
         await backend.end()
 
     asyncio.run(story())
@@ -100,7 +100,7 @@ def test_what_cannot_be_mended_keeps_nothing_else_from_being_mended() -> None:
 
     async def story() -> None:
         for node in ("node-1", "node-2"):
-            await backend.hurt(GPUFault(node, 1, 79))
+            await backend.hurt(gpu_fault(node, 1, 79))
         cluster.writes.clear()
         with pytest.raises(RefusedError):
             await backend.end()

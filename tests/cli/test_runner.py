@@ -13,7 +13,7 @@ from gpuyard_cli import runner, scenario
 from gpuyard_cli.auditing import Audited
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.examples import Example
-from gpuyard_cli.injections import GPUFault, RefusedBinding
+from gpuyard_cli.injections import DriverFault, RefusedBinding
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.runner import STEP_SECONDS, Outcome, StepResult
 
@@ -54,8 +54,8 @@ class FakeBackend:
     async def refuse(self, namespace: str, fault: RefusedBinding) -> None:
         self.did.append(f"refuse {namespace}/{fault.pod}")
 
-    async def hurt(self, fault: GPUFault) -> None:
-        self.did.append(f"hurt GPU {fault.index} of {fault.node}")
+    async def hurt(self, fault: DriverFault) -> None:
+        self.did.append(f"{fault.node}: {fault.key} is {fault.text}")
 
     async def pass_on(self) -> bool:
         self._looks += 1

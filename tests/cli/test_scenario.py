@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gpuyard_cli.injections import GPUFault, RefusedBinding
+from gpuyard_cli.injections import DriverFault, RefusedBinding
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.scenario import Expectation, ExpectedGroup, ExpectedPod, parse
 from tests.cli.written import scenario, step
@@ -59,7 +59,22 @@ def test_a_gpu_fails_with_an_xid_and_recovers_without_one() -> None:
     failing = {"gpu": {"node": "node-1", "index": 0, "xid": 79}}
     recovering = {"gpu": {"node": "node-1", "index": 0}}
     found = parse(FILE, scenario(step(fault=failing), step(fault=recovering))).steps
-    assert [step.fault for step in found] == [GPUFault("node-1", 0, 79), GPUFault("node-1", 0)]
+    assert [step.fault for step in found] == [
+        DriverFault("node-1", "gpuyard.io/xid-0", text, (0,)) for text in ("79", None)
+    ]
+
+
+def test_a_link_goes_down_and_up_and_a_whole_node_fails() -> None:
+    link = {"node": "node-1", "from": 3, "to": 1}
+    faults = [{"link": {**link, "state": "down"}}, {"link": {**link, "state": "up"}}]
+    faults += [{"node": {"node": "node-1", "xid": 79}}, {"node": {"node": "node-1"}}]
+    found = parse(FILE, scenario(*(step(fault=fault) for fault in faults))).steps
+    assert [step.fault for step in found] == [
+        DriverFault("node-1", "gpuyard.io/nvlink-1-3", "down", (3, 1)),
+        DriverFault("node-1", "gpuyard.io/nvlink-1-3", None, (3, 1)),
+        DriverFault("node-1", "gpuyard.io/xid-all", "79"),
+        DriverFault("node-1", "gpuyard.io/xid-all", None),
+    ]
 
 
 def test_reservations_that_are_not_named_may_be_any() -> None:
@@ -85,6 +100,16 @@ def test_reservations_that_are_not_named_may_be_any() -> None:
             "steps[0].fault.gpu: a step has one fault; give it a step of its own",
         ),
         (scenario(step(fault={"gpu": {"node": "n"}})), "steps[0].fault.gpu.index: a GPU is needed"),
+        (scenario(step(fault={"link": {"node": "n", "from": 1}})), "steps[0].fault.link.to: a GPU is needed"),
+        (
+            scenario(step(fault={"link": {"node": "n", "from": 1, "to": 1, "state": "down"}})),
+            "steps[0].fault.link.to: a link has two ends; give the index of another GPU",
+        ),
+        (
+            scenario(step(fault={"link": {"node": "n", "from": 0, "to": 1, "state": "off"}})),
+            "steps[0].fault.link.state: 'off' is unknown; write down or up",
+        ),
+        (scenario(step(fault={"node": {"xid": 79}})), "steps[0].fault.node.node: a text is needed"),
         (
             scenario(step(fault={"refuse-binding": {"pod": "a", "times": -1}})),
             "refuse-binding.times: -1 is not",

@@ -7,7 +7,7 @@ from typing import Any
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON
 from gpuyard_cli import requests
-from gpuyard_cli.injections import GPUFault
+from gpuyard_cli.injections import gpu_fault
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.wiring.parts import Options
@@ -134,7 +134,7 @@ class Storm:
 
     def injure(self, node: str, gpu: int, *, healthy: bool) -> None:
         self.calm = False
-        fault = GPUFault(node, gpu, None if healthy else 79)
+        fault = gpu_fault(node, gpu, None if healthy else 79)
         self.yard.clock.complete(requests.hurt(self.yard.api, fault))
 
     def fail_writes(self, count: int) -> None:
