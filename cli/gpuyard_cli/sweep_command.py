@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from gpuyard_cli.replay_command import add_source, named_faults, policy_names, write
+from gpuyard_cli.trace_inputs import add_source, named_faults, policy_names, write
 
 _DESCRIPTION: Final = """\
 Replay traces with several policies and seeds on all cores. Results go to a file, line by line: what is there is not

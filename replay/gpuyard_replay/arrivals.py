@@ -6,13 +6,27 @@ of all GPUs, clones of pods drawn at random; where the trace asks for more than 
 
 import random
 from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
 from gpuyard_replay.traces import InvalidTraceError, Order, TraceNode, TracePod
 
 
+class Asking(Protocol):
+    """A pod, or several that come together."""
+
+    @property
+    def milli(self) -> int: ...
+
+    @property
+    def gpu_milli(self) -> int: ...
+
+
+_Asking = TypeVar("_Asking", bound=Asking)
+
+
 def draw(
-    pods: Sequence[TracePod], nodes: Sequence[TraceNode], seed: int, limit: int
-) -> tuple[list[TracePod], list[int]]:
+    pods: Sequence[_Asking], nodes: Sequence[TraceNode], seed: int, limit: int
+) -> tuple[list[_Asking], list[int]]:
     """Arrivals that ask for `limit` GPU thousandths in all, and the rank of each node."""
     generator = random.Random(seed)
     arrivals = list(pods)

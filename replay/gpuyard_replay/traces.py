@@ -5,17 +5,17 @@ Law: what cannot be read is one InvalidTraceError that names file, line and reme
 
 import csv
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
 from gpuyard.policies.workload import WHOLE
+from gpuyard_replay.columns import ALONE, Lifetime, Membership, amount, lifetime, membership
 
 _Row = dict[str, str]
 _Value = TypeVar("_Value")
 
-_DIGITS: Final = 12
 _MOST_GPUS: Final = 128
 
 
@@ -48,10 +48,19 @@ class TracePod:
     count: int
     milli: int
     models: tuple[str, ...] = ()
+    profile: str = ""
+    """The MIG instance that it asks for; `milli` says how large that is."""
+    lifetime: Lifetime | None = None
+    membership: Membership = ALONE
 
     @property
     def gpu_milli(self) -> int:
         return self.count * self.milli
+
+    @property
+    def demand(self) -> Hashable:
+        """Pods with equal demands fit the same nodes."""
+        return self.cpu, self.memory, self.count, self.milli, self.models, self.profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +107,22 @@ def read_order(path: Path) -> Order:
 
 
 def _node(row: _Row) -> TraceNode:
-    cpu, memory, gpus = (_amount(row, key) for key in ("cpu_milli", "memory_mib", "gpu"))
+    cpu, memory, gpus = (amount(row, key) for key in ("cpu_milli", "memory_mib", "gpu"))
     if gpus > _MOST_GPUS:
         raise ValueError(f"gpu is {gpus}, but a node has at most {_MOST_GPUS}")
     return TraceNode(row["sn"], cpu, memory, gpus, row["model"])
 
 
 def _pod(row: _Row) -> TracePod:
-    cpu, memory, count = (_amount(row, key) for key in ("cpu_milli", "memory_mib", "num_gpu"))
-    milli = _amount(row, "gpu_milli") if count else 0
+    cpu, memory, count = (amount(row, key) for key in ("cpu_milli", "memory_mib", "num_gpu"))
+    milli = amount(row, "gpu_milli") if count else 0
     if count and not 0 < milli <= WHOLE:
         raise ValueError(f"gpu_milli is {milli}, but a GPU has 1 to {WHOLE} thousandths")
     models = tuple((row.get("gpu_spec") or "").split("|")) if row.get("gpu_spec") else ()
-    return TracePod(row["name"], cpu, memory, count, milli, models)
-
-
-def _amount(row: _Row, key: str) -> int:
-    if not row[key].isdecimal() or len(row[key]) > _DIGITS:
-        raise ValueError(f"{key} is {row[key][:40]!r}, which is no whole number up to {_DIGITS} digits")
-    return int(row[key])
+    profile = row.get("mig_profile") or ""
+    if profile and count != 1:
+        raise ValueError(f"num_gpu is {count}, but an instance {profile[:40]} is a part of 1 GPU")
+    return TracePod(row["name"], cpu, memory, count, milli, models, profile, lifetime(row), membership(row))
 
 
 def _read(path: Path, convert: Callable[[_Row], _Value], columns: tuple[str, ...]) -> Iterator[_Value]:

@@ -6,7 +6,8 @@ import pytest
 
 from gpuyard_cli.main import main
 
-SMALL = str(Path(__file__).parents[2] / "replay" / "traces" / "small" / "pods.csv")
+TRACES = Path(__file__).parents[2] / "replay" / "traces"
+SMALL, JOBS, MIG = (str(TRACES / name / "pods.csv") for name in ("small", "jobs", "mig"))
 
 
 def test_replay_prints_a_table_and_writes_points_and_picture(
@@ -24,9 +25,22 @@ def test_replay_prints_a_table_and_writes_points_and_picture(
     ("arguments", "why"),
     [
         (["nowhere.csv"], "nowhere.csv: cannot be read"),
-        ([SMALL, "--policy", "fdg"], "no policy is called 'fdg'; there are bestfit"),
+        ([SMALL, "--policy", "fdg"], "--policy: 'fdg' is unknown; use bestfit"),
         ([SMALL, "--nodes", SMALL], "no column sn"),
         ([SMALL, "--order", SMALL], "is no line of an order; write N,NODE,RANK or P,POD"),
+        (
+            [SMALL, "--add-nodes", "2xt5"],
+            "--add-nodes t5: neither a preset nor a node of the trace; use one of",
+        ),
+        ([SMALL, "--quota", "x=1"], "--quota: nothing is timed; add --timed"),
+        ([SMALL, "--timed"], "no creation_time says when its pods came; give --load"),
+        ([JOBS, "--timed", "--order", SMALL], "--order: an order has no times"),
+        ([JOBS, "--timed", "--discipline", "fair"], "'fair' is unknown; use best-effort, strict, pod-by-pod"),
+        (
+            [JOBS, "--timed", "--quota", "x=1"],
+            "no job is of a queue 'x'; use one of 'production', 'research'",
+        ),
+        ([MIG, "--timed", "--policy", "fgd"], "'fgd' is unknown; use pack, holes, random, or all"),
         ([SMALL, "--plot", "no/such/folder.svg"], "No such file or directory; name a file"),
     ],
 )
@@ -41,7 +55,12 @@ def test_what_cannot_be_replayed_is_one_line_with_a_remedy(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["replay", SMALL, "--until", "all"], ["sweep", SMALL, "--results", "x", "--seeds", "9-1"]],
+    [
+        ["replay", SMALL, "--until", "all"],
+        ["replay", JOBS, "--timed", "--durations", "10m,soon"],
+        ["replay", JOBS, "--timed", "--quota", "research"],
+        ["sweep", SMALL, "--results", "x", "--seeds", "9-1"],
+    ],
 )
 def test_numbers_that_are_none_are_refused_with_an_example(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
@@ -49,6 +68,38 @@ def test_numbers_that_are_none_are_refused_with_an_example(
     with pytest.raises(SystemExit):
         main(arguments)
     assert "write for example" in capsys.readouterr().err
+
+
+def test_disciplines_are_compared_over_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["--csv", str(tmp_path / "t.csv"), "--plot", str(tmp_path / "t.svg")]
+    asked = ["--timed", "--policy", "pack", "--discipline", "all", "--quota", "research=30", *files]
+    assert main(["replay", JOBS, *asked]) == 0
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert shown[0][:4] == ["policy", "discipline", "wait", "p50"]
+    assert [line[:2] for line in shown[1:4]] == [
+        ["pack", f"{d}"] for d in ("best-effort", "strict", "pod-by-pod")
+    ]
+    assert (tmp_path / "t.csv").read_text().startswith("policy,discipline,second,running,held")
+    assert (tmp_path / "t.svg").read_text().startswith("<svg ")
+
+
+def test_a_load_and_durations_can_be_drawn_for_a_trace_without_times(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["--timed", "--load", "70%", "--durations", "10m,1h", "--until", "300"]
+    assert main(["replay", SMALL, *asked]) == 0
+    assert "best-effort" in capsys.readouterr().out
+
+
+def test_what_more_nodes_would_have_done_stands_beside_what_was(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["replay", SMALL, "--policy", "pack", "--add-nodes", "4xdgx-h100"]) == 0
+    without, more = capsys.readouterr().out.splitlines()[1:]
+    assert without.startswith("pack  ")
+    assert more.startswith("pack +4xdgx-h100")
+    assert "1 x 8 GPU" in without
+    assert "8 GPU" not in more
 
 
 def test_a_sweep_writes_a_report_with_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
