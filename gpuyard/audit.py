@@ -22,8 +22,9 @@ from collections.abc import Iterable, Iterator
 from gpuyard.accounts import NodeAccounts, Stake
 from gpuyard.annotations import Allocation, ids
 from gpuyard.evidence import AuditedGroup, AuditedNode, AuditedPod, Evidence
-from gpuyard.findings import KUBELET, LEDGER, PLAN, PLUGIN, STATUS, Finding, Flaw, said
+from gpuyard.findings import INVENTORY, KUBELET, LEDGER, PLAN, PLUGIN, STATUS, Finding, Flaw, said
 from gpuyard.fit import Amounts
+from gpuyard.inventory import Inventory, MigStrategy
 from gpuyard.ownership import several_owners
 from gpuyard.requests import ContainerKind, Want
 
@@ -43,6 +44,8 @@ def _findings(evidence: Evidence) -> Iterator[Finding]:
         yield from several_owners(node, evidence)
         yield from _held_for_nobody(node, evidence)
         yield from _over_committed(node, pods)
+        if node.inventory is not None and node.name in evidence.plugins:
+            yield from _badly_cut(node, node.inventory, evidence.plugins[node.name])
     yield from (_in_part(group) for group in evidence.groups if _is_in_part(group))
 
 
@@ -129,6 +132,18 @@ def _over_committed(node: AuditedNode, pods: Iterable[AuditedPod]) -> Iterator[F
         if count > (offered := node.offered.get(resource, 0)):
             says = {ASKED: (str(count),), OFFERED: (str(offered),)}
             yield Finding(Flaw.OVER_COMMITTED, node.name, resource, says)
+
+
+def _badly_cut(node: AuditedNode, inventory: Inventory, told: NodeAccounts) -> Iterator[Finding]:
+    """Instances on demand are there for whoever holds them, and for nobody else; a sick GPU changes nothing."""
+    if inventory.mig_strategy is not MigStrategy.DYNAMIC:
+        return
+    places = {device.id for device in inventory.devices() if device.size and device.healthy}
+    there = places & {instance.uuid for gpu in inventory.gpus for instance in gpu.instances}
+    held = places & {device for containers in told.plugin.values() for device in ids(containers)}
+    if there != held:
+        says = {INVENTORY: said(there - held), PLUGIN: said(held - there)}
+        yield Finding(Flaw.INSTANCES_DIFFER, node.name, "MIG", says)
 
 
 def _is_in_part(group: AuditedGroup) -> bool:

@@ -15,7 +15,8 @@ KUBELET: Final = "kubelet"
 PLUGIN: Final = "plugin"
 PLAN: Final = "plan"
 LEDGER: Final = "ledger"
-"""The five accounts: the pod's own status, PodResources, the device plugin, the annotation, the extender."""
+INVENTORY: Final = "inventory"
+"""The accounts: a pod's status, PodResources, the device plugin, a pod's plan, the extender, a node's inventory."""
 
 
 class Flaw(enum.StrEnum):
@@ -28,6 +29,7 @@ class Flaw(enum.StrEnum):
     NO_PLAN = "NoPlan"
     OVER_COMMITTED = "OverCommitted"
     GANG_IN_PART = "GangInPart"
+    INSTANCES_DIFFER = "InstancesDiffer"
 
     @property
     def text(self) -> str:
@@ -43,6 +45,7 @@ _TEXTS: Final[Mapping[Flaw, str]] = {
     Flaw.NO_PLAN: "the pod has GPUs that the extender did not plan",
     Flaw.OVER_COMMITTED: "more devices are asked for than there are",
     Flaw.GANG_IN_PART: "a gang is bound in part and has not started",
+    Flaw.INSTANCES_DIFFER: "a MIG instance is there for nobody, or one that a pod holds is not there",
 }
 
 

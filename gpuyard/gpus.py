@@ -51,3 +51,8 @@ def gpu_uuid(node: str, index: int) -> str:
 def mig_uuid(gpu: str, instance_id: int) -> str:
     """The id of the MIG device on GPU `gpu` (its uuid) with that GPU-instance id and compute instance 0."""
     return f"MIG-{uuid.uuid5(_YARD, f'{gpu}/{instance_id}/0')}"
+
+
+def placement_uuid(gpu: str, profile: str, start: int) -> str:
+    """The id of an instance that may be made on that GPU: profiles of one size share their GPU-instance ids."""
+    return f"MIG-{uuid.uuid5(_YARD, f'{gpu}/{profile}/{start}')}"

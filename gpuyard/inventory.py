@@ -7,8 +7,8 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gpuyard import vocabulary
-from gpuyard.gpus import GPU
+from gpuyard import boards, vocabulary
+from gpuyard.gpus import GPU, placement_uuid
 
 
 class SharingMode(enum.StrEnum):
@@ -20,11 +20,16 @@ class SharingMode(enum.StrEnum):
 
 
 class MigStrategy(enum.StrEnum):
-    """How MIG instances are advertised: not at all, as nvidia.com/gpu, or as nvidia.com/mig-<profile>."""
+    """How MIG instances are advertised: not at all, as nvidia.com/gpu, or as nvidia.com/mig-<profile>.
+
+    `dynamic` is ours: there is a device for each place of each profile, and an instance only while a pod holds it; a
+    GPU without any can be had whole.
+    """
 
     NONE = "none"
     SINGLE = "single"
     MIXED = "mixed"
+    DYNAMIC = "dynamic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Device:
     """One device as the kubelet sees it: `id` of `resource`.
 
     It lies on memory slices [start, start + size) of the GPU with index `gpu`; size 0 means the whole GPU.
-    `replica` numbers the shares of one GPU and is None for a device of its own.
+    `replica` numbers the shares of one GPU and is None for a device of its own; `profile` is a MIG device's.
     """
 
     id: str
@@ -51,6 +56,7 @@ class Device:
     start: int = 0
     size: int = 0
     replica: int | None = None
+    profile: str = ""
 
     def overlaps(self, other: "Device") -> bool:
         """Whether both cannot have different owners."""
@@ -59,6 +65,9 @@ class Device:
         if self.replica is not None and other.replica is not None:
             return self.id == other.id
         if not self.size or not other.size:
+            return True
+        if "+me" in self.profile and "+me" in other.profile:
+            # The JPEG and OFA engines exist once.
             return True
         return self.start < other.start + other.size and other.start < self.start + self.size
 
@@ -78,19 +87,33 @@ class Inventory:
         object.__setattr__(self, "_devices", devices)
 
     def devices(self) -> tuple[Device, ...]:
-        """All devices, by GPU index, then by place on the GPU."""
+        """All devices; those of a resource by GPU index, then by place on the GPU."""
         return self._devices
 
 
 def _devices_of(gpu: GPU, inventory: Inventory) -> Iterator[Device]:
-    if gpu.mig_enabled and inventory.mig_strategy is not MigStrategy.NONE:
+    if inventory.mig_strategy is MigStrategy.DYNAMIC:
+        yield from _on_demand(gpu)
+    elif gpu.mig_enabled and inventory.mig_strategy is not MigStrategy.NONE:
         mixed = inventory.mig_strategy is MigStrategy.MIXED
         for instance in sorted(gpu.instances, key=lambda found: found.start):
             resource = vocabulary.mig_resource(instance.profile) if mixed else vocabulary.GPU
-            yield Device(instance.uuid, resource, gpu.index, gpu.healthy, instance.start, instance.size)
+            place = (gpu.healthy, instance.start, instance.size, None, instance.profile)
+            yield Device(instance.uuid, resource, gpu.index, *place)
     elif inventory.sharing.mode is SharingMode.NONE:
         yield Device(gpu.uuid, vocabulary.GPU, gpu.index, gpu.healthy)
     else:
         resource = vocabulary.GPU_SHARED if inventory.sharing.renamed else vocabulary.GPU
         for replica in range(inventory.sharing.replicas):
             yield Device(f"{gpu.uuid}::{replica}", resource, gpu.index, gpu.healthy, replica=replica)
+
+
+def _on_demand(gpu: GPU) -> Iterator[Device]:
+    """The whole GPU, and each instance that it could be cut into, whatever it is cut into now."""
+    yield Device(gpu.uuid, vocabulary.GPU, gpu.index, gpu.healthy)
+    board = boards.board_of(gpu.model)
+    for profile in board.profiles if board else ():
+        resource = vocabulary.mig_resource(profile.name)
+        for start, size in profile.placements:
+            identity = placement_uuid(gpu.uuid, profile.name, start)
+            yield Device(identity, resource, gpu.index, gpu.healthy, start, size, None, profile.name)

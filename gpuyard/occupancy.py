@@ -71,7 +71,8 @@ def _layout(inventory: Inventory) -> _Layout:
     devices = inventory.devices()
     for i, device in enumerate(devices):
         numbers.setdefault(device.id, str(i))
-    gpus = tuple(dataclasses.replace(gpu, uuid="", instances=()) for gpu in inventory.gpus)
+    # The devices say how a GPU is cut, or may be; with `dynamic` the present cut changes from pod to pod.
+    gpus = tuple(dataclasses.replace(gpu, uuid="", mig_enabled=False, instances=()) for gpu in inventory.gpus)
     numbered = tuple(dataclasses.replace(device, id=numbers[device.id]) for device in devices)
     return _shared(dataclasses.replace(inventory, gpus=gpus), numbered)
 

@@ -7,6 +7,7 @@ again by later containers, devices of sidecars and app containers kept. Nodes th
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from gpuyard import choice, eligibility, fit, requests, shortages
 from gpuyard.annotations import Allocation
@@ -17,6 +18,9 @@ from gpuyard.occupancy import Occupancy
 from gpuyard.requests import ContainerKind, PodRequest, Want
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.wishes import Topology, Wishes
+
+_WHOLE: Final = 1 << 10
+"""Memory slices: more than any board has."""
 
 
 def place(request: PodRequest, node: Node) -> Allocation | Rejection:
@@ -99,15 +103,30 @@ def _fill(wants: Sequence[Want], occupancy: Occupancy) -> Numbered | Rejection:
     allocation: dict[str, dict[str, tuple[int, ...]]] = {}
     reusable: dict[str, tuple[Device, ...]] = {}
     owned = list(occupancy.owned)
-    for want in wants:
+    for want in _in_turn(wants, occupancy):
         left_behind = reusable.get(want.resource, ())
         chosen = _devices(want, left_behind, occupancy.inventory, occupancy.free(want.resource), owned)
         if len(chosen) < want.count:
-            return Rejection("", Reason.NO_MIG_PLACEMENT, f"{want.resource} of {want.container} overlap")
+            return shortages.by_places(occupancy, want.resource, want.container)
         owned += [device for device in chosen if device not in owned]
         reusable[want.resource] = _left_behind(want, left_behind, chosen)
         allocation.setdefault(want.container, {})[want.resource] = tuple(int(device.id) for device in chosen)
     return allocation
+
+
+def _in_turn(wants: Sequence[Want], occupancy: Occupancy) -> Sequence[Want]:
+    """The kubelet's order where init containers leave devices behind, else first what is hardest to place.
+
+    Small MIG instances, placed first, can leave no room for large ones that would have left room for them.
+    """
+    if any(want.kind is not ContainerKind.APP for want in wants):
+        return wants
+
+    def ease(want: Want) -> tuple[int, int]:
+        offered = occupancy.offered(want.resource)
+        return -min((device.size or _WHOLE for device in offered), default=0), len(offered)
+
+    return sorted(wants, key=ease) if len({want.resource for want in wants}) > 1 else wants
 
 
 def _devices(

@@ -23,6 +23,12 @@ def by_devices(occupancy: Occupancy, resource: str, needed: int) -> Rejection | 
     return Rejection("", _reason(resource, offered), numbers)
 
 
+def by_places(occupancy: Occupancy, resource: str, container: str) -> Rejection:
+    """There are as many as are asked for, but they lie on each other, or on what the pod's other containers get."""
+    detail = f"{resource} for {container}: those that are free overlap"
+    return Rejection("", _reason(resource, occupancy.offered(resource)), detail)
+
+
 def by_count(node: Node, resource: str, needed: int) -> Rejection:
     """The same where kube-scheduler's own count says no: by allocatable and what is booked."""
     total = node.fit.allocatable.get(resource, 0)

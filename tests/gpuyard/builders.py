@@ -21,13 +21,13 @@ ONE_G = "nvidia.com/mig-1g.5gb"
 
 
 def gpus(
-    count: int = 8, *, node: str = "node-1", halves: bool = False, nvlink: bool = False
+    count: int = 8, *, node: str = "node-1", halves: bool = False, nvlink: bool = False, model: str = A100
 ) -> tuple[GPU, ...]:
     """`halves`: two NUMA nodes with one PCIe switch each; `nvlink`: one NVSwitch domain."""
     half = (count + 1) // 2
     places = [int(halves and index >= half) for index in range(count)]
     return tuple(
-        GPU(i, gpu_uuid(node, i), A100, 40960, place, place, 0 if nvlink else None)
+        GPU(i, gpu_uuid(node, i), model, 40960, place, place, 0 if nvlink else None)
         for i, place in enumerate(places)
     )
 
