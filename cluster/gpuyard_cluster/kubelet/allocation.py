@@ -31,6 +31,7 @@ from gpuyard_device_plugin.kubelet_api.deviceplugin_v1beta1_pb2 import (
     DevicePluginOptions,
     PreferredAllocationRequest,
     PreferredAllocationResponse,
+    PreStartContainerRequest,
 )
 
 
@@ -53,11 +54,15 @@ class PluginClient(Protocol):
     async def allocate(self, request: AllocateRequest) -> AllocateResponse:
         """Allocate."""
 
+    async def pre_start(self, request: PreStartContainerRequest) -> None:
+        """PreStartContainer."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Plugin:
     client: PluginClient
     prefers: bool
+    pre_starts: bool
 
 
 class DeviceAllocator:
@@ -76,7 +81,9 @@ class DeviceAllocator:
     async def register(self, resource: str, client: PluginClient) -> None:
         """A plugin serves `resource` from now on. PluginError when it does not answer."""
         options = await client.options()
-        self._plugins[resource] = _Plugin(client, options.get_preferred_allocation_available)
+        self._plugins[resource] = _Plugin(
+            client, options.get_preferred_allocation_available, options.pre_start_required
+        )
         if resource not in self.state.lists:
             self._keep(self.state.with_list(resource, {}))
 
@@ -105,6 +112,20 @@ class DeviceAllocator:
         """Get every container of the pod its devices; again is harmless. AllocationError: it cannot be."""
         while (request := next_request(pod, self.state)) is not None:
             await self._allocate(request)
+
+    def has_to_ask(self, uid: str) -> bool:
+        """Whether a plugin wants to be asked before the pod's containers start."""
+        found = (self._plugins.get(held.resource) for held in self.state.of_pod(uid))
+        return any(plugin is not None and plugin.pre_starts for plugin in found)
+
+    async def pre_start(self, uid: str) -> None:
+        """Ask those plugins. PluginError: the containers must not start yet."""
+        for held in self.state.of_pod(uid):
+            plugin = self._plugins.get(held.resource)
+            if plugin is None:
+                raise PluginError("Unavailable", f"no plugin is connected for {held.resource}")
+            if plugin.pre_starts:
+                await plugin.client.pre_start(PreStartContainerRequest(devices_ids=held.ids))
 
     def stop(self) -> None:
         """Whatever a plugin answers from now on reaches nobody."""

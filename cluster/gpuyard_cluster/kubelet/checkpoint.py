@@ -31,6 +31,8 @@ class Started:
 
     at: float
     environments: Mapping[str, Mapping[str, str]]
+    waits: str | None = None
+    """Not None: it was admitted at `at`, and its containers are still to run; why, where that is known."""
 
 
 class UnusableCheckpointError(ValueError):
@@ -70,7 +72,11 @@ def read_devices(disk: Disk) -> Devices:
 def write_containers(disk: Disk, started: Mapping[str, Started]) -> None:
     """Keep what runs: pod UID -> Started."""
     pods = {
-        uid: {"at": found.at, "environments": {name: dict(env) for name, env in found.environments.items()}}
+        uid: {
+            "at": found.at,
+            "environments": {name: dict(env) for name, env in found.environments.items()},
+            "waits": found.waits,
+        }
         for uid, found in started.items()
     }
     _write(disk, CONTAINERS_FILE, pods)
@@ -80,7 +86,10 @@ def read_containers(disk: Disk) -> dict[str, Started]:
     """What `write_containers` kept."""
     data = _read(disk, CONTAINERS_FILE)
     try:
-        return {uid: Started(float(found["at"]), found["environments"]) for uid, found in data.items()}
+        return {
+            uid: Started(float(found["at"]), found["environments"], found.get("waits"))
+            for uid, found in data.items()
+        }
     except (KeyError, TypeError, ValueError) as error:
         raise UnusableCheckpointError(f"{CONTAINERS_FILE}: {error!r}") from error
 

@@ -65,8 +65,8 @@ class NodePods:
         return self._pods[self._admitting] if self._admitting else None
 
     def start(self, uid: str, started: Started) -> None:
-        """The pod in hand is admitted, and its containers run."""
-        self._admitting = None
+        """The pod is admitted, and its containers run or wait for their devices; no longer is it in hand."""
+        self._admitting = None if self._admitting == uid else self._admitting
         if uid in self._pods:
             self._started[uid] = started
             checkpoint.write_containers(self._disk, self._started)
@@ -76,6 +76,10 @@ class NodePods:
         self._admitting = None
         if uid in self._pods:
             self._refused[uid] = refusal
+
+    def waiting(self) -> list[str]:
+        """The UIDs of admitted pods whose containers do not run yet."""
+        return [uid for uid, found in self._started.items() if found.waits is not None]
 
     def admitted(self) -> list[JSON]:
         """The pods that run."""
@@ -97,7 +101,7 @@ class NodePods:
         """A pod whose containers were started. NoLogsError."""
         for uid, pod in self._pods.items():
             if (pod["metadata"]["namespace"], pod["metadata"]["name"]) == (namespace, name):
-                if uid in self._started:
+                if uid in self._started and uid not in self.waiting():
                     return pod, self._started[uid]
                 raise NoLogsError(f'pod "{name}" is waiting to start')
         raise NoLogsError(f'pods "{name}" not found on node {self._node}')

@@ -18,10 +18,12 @@ from gpuyard_device_plugin.kubelet_api.deviceplugin_v1beta1_pb2 import (
     Empty,
     PreferredAllocationRequest,
     PreferredAllocationResponse,
+    PreStartContainerRequest,
 )
 from gpuyard_device_plugin.kubelet_api.deviceplugin_v1beta1_pb2_grpc import DevicePluginStub
 
 DIAL_SECONDS = 10.0
+PRE_START_SECONDS = 30.0
 _OPTIONS = (
     # grpcio's own default is the path of the socket, which some servers refuse (grpc/grpc#38142).
     ("grpc.default_authority", "localhost"),
@@ -48,6 +50,9 @@ class PluginChannel:
 
     async def allocate(self, request: AllocateRequest) -> AllocateResponse:
         return await _answer(self._stub.Allocate(request))
+
+    async def pre_start(self, request: PreStartContainerRequest) -> None:
+        await _answer(self._stub.PreStartContainer(request, timeout=PRE_START_SECONDS))
 
     async def lists(self) -> AsyncIterator[list[Device]]:
         """ListAndWatch: every complete list, until the stream ends, in whatever way."""

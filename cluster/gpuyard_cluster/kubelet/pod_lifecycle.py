@@ -4,12 +4,13 @@ Stands for the kubelet's pod workers. A pod is
 
     waiting     until its admission is decided: nothing to write
     refused     Failed, with the reason of the refusal, for good
+    admitted    Pending, while a plugin prepares its devices (`preparation`)
     running     from its admission on; init containers ended at once
     waiting for the next run of its containers, which ended (`runs`): still Running, but not ready
     ended       when they have ended for good: Succeeded, or Failed by their exit code
     killed      Failed with code 143, when it is deleted before, or its activeDeadlineSeconds are over: containers
                 heed SIGTERM at once
-    gone        ended, refused or never admitted, and to be deleted: removed from the API without grace
+    gone        ended, refused, never admitted or never run, and to be deleted: removed from the API without grace
 
 Law: everything follows from the Pod, from what the node remembers of it, and from its devices.
 """
@@ -27,8 +28,9 @@ from gpuyard_cluster.kubelet.pod_status import (
     ended_status,
     refused_status,
     running_status,
+    waiting_status,
 )
-from gpuyard_cluster.kubelet.runs import End, History
+from gpuyard_cluster.kubelet.runs import End, History, Run
 
 _KILLED = 143  # 128 + SIGTERM
 _OVERDUE = {
@@ -58,13 +60,14 @@ def deleting(pod: JSON) -> bool:
 
 def changes_at(pod: JSON, started: Started, now: float) -> float | None:
     """When the pod changes by itself: a run ends or begins, or its time is over. None: not."""
-    moments = [runs.history(pod, started.at, now).changes_at, _deadline(pod, started)]
+    moments = [_history(pod, started, now).changes_at, _deadline(pod, started)]
     return min((moment for moment in moments if moment is not None and moment > now), default=None)
 
 
 def next_write(pod: JSON, record: PodRecord, devices: Devices, host: str, now: float) -> Write | None:
     """The one write that brings the API server in line; None when it is. `host` is the node's address."""
-    if terminal(pod) or (record.started is None and deleting(pod)):
+    never_ran = record.started is None or record.started.waits is not None
+    if terminal(pod) or (never_ran and deleting(pod)):
         return _removal(pod) if deleting(pod) else None
     status = _status(pod, record, devices, host, now)
     if status is None or not differs(pod, status):
@@ -80,15 +83,21 @@ def _status(pod: JSON, record: PodRecord, devices: Devices, host: str, now: floa
         return refused_status(record.refusal)
     if record.started is None:
         return None
-    deadline, history = _deadline(pod, record.started), runs.history(pod, record.started.at, now)
+    deadline, history = _deadline(pod, record.started), _history(pod, record.started, now)
     if history.over:
         return ended_status(pod, record.started, history, host)
     if deadline is not None and deadline <= now:
         stopped = ended_status(pod, record.started, _stopped(history, End(deadline, _KILLED)), host)
         return {**stopped, **_OVERDUE}
+    if record.started.waits is not None:
+        return waiting_status(pod, record.started, devices, host)
     if deleting(pod):
         return ended_status(pod, record.started, _stopped(history, End(now, _KILLED)), host)
     return running_status(pod, record.started, history, devices, host)
+
+
+def _history(pod: JSON, started: Started, now: float) -> History:
+    return History(Run(started.at)) if started.waits is not None else runs.history(pod, started.at, now)
 
 
 def _deadline(pod: JSON, started: Started) -> float | None:

@@ -17,12 +17,26 @@ from gpuyard_cluster.kubelet.runs import End, History, Run
 from gpuyard_cluster.timestamps import rfc3339
 
 CONDITIONS = "conditions"
+CANNOT_CREATE = "CreateContainerConfigError"
 _NOT_READY = "ContainersNotReady"
 
 
 def refused_status(refusal: Refusal) -> JSON:
     """Of a pod that was not admitted."""
     return {"phase": "Failed", "reason": refusal.reason, "message": refusal.message}
+
+
+def waiting_status(pod: JSON, started: Started, devices: Devices, host: str) -> JSON:
+    """Of an admitted pod whose containers do not run yet: it has its devices, and says so."""
+    status = running_status(pod, started, History(Run(started.at)), devices, host)
+    waiting = {"reason": "ContainerCreating"}
+    if started.waits:
+        waiting = {"reason": CANNOT_CREATE, "message": started.waits}
+    for found in [*status.get("initContainerStatuses", ()), *status["containerStatuses"]]:
+        del found["containerID"]
+        found |= {"ready": False, "started": False, "state": {"waiting": waiting}, "lastState": {}}
+    unready = _conditions(pod, _NOT_READY, started.at, ended=False)
+    return {**status, "phase": "Pending", CONDITIONS: unready}
 
 
 def running_status(pod: JSON, started: Started, history: History, devices: Devices, host: str) -> JSON:

@@ -17,6 +17,7 @@ from gpuyard_cluster.kubelet.heartbeats import Heart
 from gpuyard_cluster.kubelet.node_pods import NodePods
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.own_node import OwnNode
+from gpuyard_cluster.kubelet.preparation import Preparation
 from gpuyard_cluster.kubelet.status_writer import NODE, StatusWriter
 from gpuyard_cluster.logs import LogLine, NoLogsError
 from gpuyard_device_plugin.kubelet_api.deviceplugin_v1beta1_pb2 import Device
@@ -49,6 +50,7 @@ class Kubelet:
         self._node = OwnNode(machine, self._allocator)
         self._stopped = False
         self._writer = StatusWriter(machine, api, runtime, self._tell)
+        self._preparation = Preparation(self._pods, self._allocator, runtime, self._writer.look_at)
         self._screen, self._heart = screen, Heart(api, runtime) if heartbeats else None
         self._arrived = runtime.signal()
 
@@ -58,6 +60,7 @@ class Kubelet:
         self._runtime.spawn(self._admit_pods(), f"kubelet {self._machine.name} admission")
         writing = self._writer.run(self._pods, self._node, self._allocator)
         self._runtime.spawn(writing, f"kubelet {self._machine.name} status")
+        self._preparation.start()
         if self._heart is not None:
             self._runtime.spawn(
                 self._heart.beat(self._machine.name), f"kubelet {self._machine.name} heartbeats"
@@ -69,6 +72,7 @@ class Kubelet:
         if self._heart is not None:
             self._heart.stop()
         self._allocator.stop()
+        self._preparation.stop()
         self._writer.stop()
         self._arrived.fire()
 
@@ -154,7 +158,10 @@ class Kubelet:
         uid = pod["metadata"]["uid"]
         if refusal is None:
             held = self._allocator.state.of_pod(uid)
-            self._pods.start(uid, Started(self._runtime.now(), containers.environments(pod, held)))
+            waits = "" if self._allocator.has_to_ask(uid) else None
+            self._pods.start(uid, Started(self._runtime.now(), containers.environments(pod, held), waits))
+            if waits is not None:
+                self._preparation.begin(uid)
             told = "; ".join(["admitted", *(str(found) for found in held)])
         else:
             self._pods.refuse(uid, refusal)

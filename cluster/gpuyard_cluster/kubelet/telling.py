@@ -7,6 +7,7 @@ so that nothing is told twice and nothing is told that was not written.
 from collections.abc import Iterator
 
 from gpuyard.writes import JSON
+from gpuyard_cluster.kubelet.pod_status import CANNOT_CREATE
 from gpuyard_cluster.recording import Told
 
 
@@ -37,7 +38,10 @@ def _changes(pod: JSON, container: JSON, part: str, statuses: tuple[JSON, JSON])
         yield Told(pod, "Pulled", text, part=part)
         yield Told(pod, "Created", "Container created", part=part)
         yield Told(pod, "Started", "Container started", part=part)
-    if "waiting" in new["state"] and "waiting" not in (old.get("state") or {}):
+    waits, waited = (state.get("waiting") or {} for state in (new["state"], old.get("state") or {}))
+    if waits.get("reason") == CANNOT_CREATE and waits != waited:
+        yield Told(pod, "Failed", f"Error: {waits['message']}", warning=True, part=part)
+    if waits.get("reason") == "CrashLoopBackOff" and not waited:
         metadata = pod["metadata"]
         whose = f"{metadata['name']}_{metadata['namespace']}({metadata['uid']})"
         text = f"Back-off restarting failed container {name} in pod {whose}"

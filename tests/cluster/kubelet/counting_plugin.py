@@ -14,6 +14,7 @@ from gpuyard_device_plugin.kubelet_api.deviceplugin_v1beta1_pb2 import (
     DevicePluginOptions,
     PreferredAllocationRequest,
     PreferredAllocationResponse,
+    PreStartContainerRequest,
 )
 
 
@@ -32,10 +33,15 @@ class CountingPlugin:
         self.error: PluginError | None = None
         self.allocated: list[list[str]] = []
         self.asked: list[ContainerPreferredAllocationRequest] = []
+        self.pre_starts = False
+        self.not_ready: PluginError | None = None
+        self.prepared: list[list[str]] = []
         self.on_preferred: Callable[[], None] = lambda: None
 
     async def options(self) -> DevicePluginOptions:
-        return DevicePluginOptions(get_preferred_allocation_available=self._prefer is not None)
+        return DevicePluginOptions(
+            get_preferred_allocation_available=self._prefer is not None, pre_start_required=self.pre_starts
+        )
 
     async def preferred(self, request: PreferredAllocationRequest) -> PreferredAllocationResponse:
         wanted = request.container_requests[0]
@@ -53,3 +59,9 @@ class CountingPlugin:
         self.allocated.append(ids)
         envs = {"VISIBLE": ",".join(sorted(ids))}
         return AllocateResponse(container_responses=[ContainerAllocateResponse(envs=envs)])
+
+    async def pre_start(self, request: PreStartContainerRequest) -> None:
+        """`not_ready` refuses each."""
+        if self.not_ready is not None:
+            raise self.not_ready
+        self.prepared.append(list(request.devices_ids))
