@@ -104,18 +104,19 @@ def _check_holders(table: DeviceTable, state: PodDevices, allotment: Allotment) 
         if held is None or not any(held.overlaps(device) for device in devices):
             continue
         for holder in claims:
-            if not _may_follow(state, holder, allotment.claim):
+            again = found in allotment.ids
+            if not _may_follow(state, holder, allotment.claim, again=again):
                 pod = state.pods[holder.uid]
                 text = f"device {found} is held by pod {pod.label}, container {holder.container}"
                 return _refusal(RefusalReason.TAKEN, allotment, text, holder)
     return None
 
 
-def _may_follow(state: PodDevices, holder: Claim, claim: Claim | None) -> bool:
-    """The same container again, or a later one after an init container of its pod."""
+def _may_follow(state: PodDevices, holder: Claim, claim: Claim | None, *, again: bool) -> bool:
+    """The same container again, or a later one of its pod that gets an init container's device `again`."""
     if claim is None or holder.uid != claim.uid:
         return False
-    return holder == claim or state.is_reusable(holder)
+    return holder == claim or (again and state.is_reusable(holder))
 
 
 def _refusal(reason: RefusalReason, allotment: Allotment, text: str, holder: Claim | None = None) -> Refusal:

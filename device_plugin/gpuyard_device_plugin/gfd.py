@@ -7,6 +7,7 @@ Stands for NVIDIA's gpu-feature-discovery (internal/lm). Rules:
 | none | the physical GPUs, whatever their MIG mode | - |
 | single | the MIG devices: product `<P>-MIG-<profile>`, count and memory of the instances | - |
 | mixed | the physical GPUs; replicas 0 where none of them is whole | one group for each profile |
+| dynamic | the physical GPUs, as long as they are cut too | one group for each profile that there is now |
 
 One product's labels win: that of the first whole GPU, else of the first GPU. No GPUs, no labels.
 What takes a driver to know (versions, engines, machine, clique) is left out.
@@ -36,14 +37,15 @@ def labels(inventory: Inventory) -> Labels:
     if inventory.mig_strategy is MigStrategy.SINGLE:
         for profile, gpus in _by_profile(split).items():
             found |= _instances("gpu", profile, gpus)
-    if inventory.mig_strategy is MigStrategy.MIXED:
+    if inventory.mig_strategy in (MigStrategy.MIXED, MigStrategy.DYNAMIC):
         for profile, gpus in _by_profile(split).items():
             found |= _instances(f"mig-{_written(profile)}", profile, gpus)
     return {_PREFIX + key: value for key, value in sorted(found.items())}
 
 
 def _physical(inventory: Inventory) -> Iterator[tuple[str, str]]:
-    whole = [gpu for gpu in inventory.gpus if not gpu.mig_enabled]
+    on_demand = inventory.mig_strategy is MigStrategy.DYNAMIC
+    whole = [gpu for gpu in inventory.gpus if on_demand or not gpu.mig_enabled]
     first = (whole or inventory.gpus)[0]
     advertised = whole or inventory.mig_strategy is MigStrategy.NONE
     sharing = inventory.sharing

@@ -7,7 +7,7 @@ from typing import Final
 
 from gpuyard.gpus import GPU
 from gpuyard.inventory import Inventory, MigStrategy, SharingMode
-from gpuyard_device_plugin.config import InvalidConfigError, PluginConfig
+from gpuyard_device_plugin.config import DeviceIdStrategy, InvalidConfigError, PluginConfig
 
 MESSAGE_LIMIT: Final = 4 * 1024 * 1024
 """Bytes: gRPC's own limit for a message that comes in. The kubelet keeps it, and a device list is one message."""
@@ -25,6 +25,8 @@ def build(gpus: tuple[GPU, ...], config: PluginConfig) -> Inventory:
     """The inventory of a node; InvalidConfigError when its GPUs and its configuration contradict each other."""
     if config.mig_strategy is MigStrategy.SINGLE:
         _check_single(gpus)
+    if config.mig_strategy is MigStrategy.DYNAMIC:
+        _check_dynamic(gpus, config)
     if config.sharing.mode is not SharingMode.NONE:
         _check_sharing(gpus, config)
     return Inventory(tuple(sorted(gpus, key=lambda gpu: gpu.index)), config.sharing, config.mig_strategy)
@@ -42,6 +44,19 @@ def _check_single(gpus: tuple[GPU, ...]) -> None:
     if len({instance.profile for gpu in gpus if gpu.mig_enabled for instance in gpu.instances}) > 1:
         problem = "more than one MIG device type present on node"
         raise InvalidConfigError(_STRATEGY, problem, "use one profile on all GPUs, or mixed")
+
+
+def _check_dynamic(gpus: tuple[GPU, ...], config: PluginConfig) -> None:
+    """Instances come and go with pods: nothing may count on those of now."""
+    if cut := [gpu.index for gpu in gpus if gpu.mig_enabled]:
+        problem = f"GPU {cut[0]} has a layout of its own"
+        raise InvalidConfigError(_STRATEGY, problem, "leave mig out of the yard, or use mixed")
+    if config.sharing.mode is not SharingMode.NONE:
+        problem = "shares of GPUs that are cut on demand are not modelled"
+        raise InvalidConfigError(_STRATEGY, problem, "leave the sharing out, or use mixed")
+    if config.device_id is DeviceIdStrategy.INDEX:
+        problem = "index does not go with migStrategy dynamic: other pods' instances change it"
+        raise InvalidConfigError("flags.plugin.deviceIDStrategy", problem, "use uuid")
 
 
 def _check_sharing(gpus: tuple[GPU, ...], config: PluginConfig) -> None:

@@ -13,7 +13,7 @@ import grpc
 from gpuyard_device_plugin import files
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2_grpc as kubelet_grpc
-from gpuyard_device_plugin.service import AllocationRefusedError, DevicePlugin
+from gpuyard_device_plugin.service import AllocationRefusedError, DevicePlugin, NotReadyError
 
 _LONGEST_PATH: Final = 107
 """Bytes of a unix socket's path (sun_path in Linux' unix(7), without its final zero)."""
@@ -132,4 +132,8 @@ class _Servicer(kubelet_grpc.DevicePluginServicer):
     async def PreStartContainer(  # noqa: N802
         self, request: kubelet.PreStartContainerRequest, context: Any
     ) -> kubelet.PreStartContainerResponse:
+        try:
+            await self._plugin.pre_start(request)
+        except NotReadyError as error:
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
         return kubelet.PreStartContainerResponse()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from gpuyard import vocabulary
 from gpuyard.accounts import NodeAccounts
-from gpuyard.inventory import Inventory
+from gpuyard.inventory import Inventory, MigStrategy
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import accounting, health, node_inventory, wire
@@ -18,12 +18,15 @@ from gpuyard_device_plugin.admissions import Admissions
 from gpuyard_device_plugin.advertised import Advertised
 from gpuyard_device_plugin.allocations import AllocationRefusedError
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
+from gpuyard_device_plugin.mig_driver import MigDriver
+from gpuyard_device_plugin.on_demand import NotReadyError
 from gpuyard_device_plugin.ports import PluginSpec, PodResources, PodResourcesError, Ports
 from gpuyard_device_plugin.publication import Publication
 
 __all__ = [
     "AllocationRefusedError",
     "DevicePlugin",
+    "NotReadyError",
     "PluginSpec",
     "PodResources",
     "PodResourcesError",
@@ -38,6 +41,7 @@ class DevicePlugin:
         self._spec, self._ports, self._driver = spec, ports, health.Driver(xids)
         self._advertised = Advertised(node_inventory.build(spec.gpus, spec.config))
         self._table = self._advertised.table(())
+        self._mig = MigDriver(ports.runtime, self._refresh)
         self._problem = ""
         self._admissions = Admissions(spec, ports, lambda: self._table)
         self.tally = self._admissions.tally
@@ -57,17 +61,24 @@ class DevicePlugin:
         lost = {resource for resource, _ in self._advertised.vanished}
         return tuple(sorted({*self._table.resources, *lost}))
 
+    @property
+    def _cuts_on_demand(self) -> bool:
+        return self._table.inventory.mig_strategy is MigStrategy.DYNAMIC
+
     def devices(self, resource: str) -> list[kubelet.Device]:
         """The list for ListAndWatch."""
         return wire.device_list(self._table, resource, self._advertised.lost(resource))
 
     def options(self) -> kubelet.DevicePluginOptions:
-        return kubelet.DevicePluginOptions(get_preferred_allocation_available=self._spec.prefer)
+        return kubelet.DevicePluginOptions(
+            pre_start_required=self._cuts_on_demand, get_preferred_allocation_available=self._spec.prefer
+        )
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All pods or nodes as of now; others than this node's are left out."""
         if resource == "pods":
             self._admissions.replace(objects)
+            self._mig.pods_are_known()
             self._look_again()
         elif resource == "nodes":
             self._see_node(next((node for node in objects if _name(node) == self.node), None))
@@ -136,7 +147,12 @@ class DevicePlugin:
         """What the containers see of their devices, or AllocationRefusedError: then nothing has changed."""
         asked = [tuple(found.devices_ids) for found in request.container_requests]
         responses = [wire.allocated(grant) for grant in await self._admissions.allocate(resource, asked)]
+        self._look_again()
         return kubelet.AllocateResponse(container_responses=responses)
+
+    async def pre_start(self, request: kubelet.PreStartContainerRequest) -> None:
+        """Wait until the devices are as a container is to find them. NotReadyError: not yet."""
+        await self._mig.ready(lambda: self._table, request.devices_ids)
 
     def holders(self) -> dict[str, set[Holder]]:
         """The containers that hold each device."""
@@ -152,13 +168,13 @@ class DevicePlugin:
 
     def _look_again(self) -> None:
         """Pods have come and gone: what waited for that?"""
-        if self._advertised.vanished:
+        if self._advertised.vanished or self._cuts_on_demand:
             self._refresh()
 
     def _refresh(self) -> None:
         held = self._admissions.held()
         self._advertised = self._advertised.kept(held, self._ports.runtime.now())
-        self._table = self._advertised.table(held)
+        self._table = self._mig.follow(self._advertised.table(held), held)
         self.changed.fire()
         self._publish_if_due()
 
@@ -170,7 +186,8 @@ class DevicePlugin:
         self._advertised = before.as_seen(self._driver.seen(self._spec.gpus))
         for news in health.news(before.inventory.gpus, self._advertised.inventory.gpus):
             self._tell(news)
-        if self._advertised != before:
+        adopted = node is not None and self._mig.adopt(node)
+        if adopted or self._advertised != before:
             self._refresh()
         self._publish_if_due()
 

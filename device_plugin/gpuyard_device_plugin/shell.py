@@ -40,8 +40,8 @@ class PluginShell:
         self._plugin, self._folder, self._poll_seconds = plugin, folder, poll_seconds
         self._ready_file = ready_file
         self._servers: dict[str, ResourceServer] = {}
-        self._registered: dict[str, FileIdentity] = {}
-        """resource -> the kubelet.sock at which it is registered."""
+        self._registered: dict[str, tuple[FileIdentity, kubelet.DevicePluginOptions]] = {}
+        """resource -> the kubelet.sock at which it is registered, and with which options."""
         self._awaited: set[str] = set()
         """Resources registered at the last look: the kubelet may still be about to open the stream."""
         self._problem = ""
@@ -98,7 +98,8 @@ class PluginShell:
     def _is_connected(self, server: ResourceServer, found: FileIdentity) -> bool:
         awaited = server.resource in self._awaited
         self._awaited.discard(server.resource)
-        return self._registered.get(server.resource) == found and (awaited or server.streams > 0)
+        told = (found, self._plugin.options())
+        return self._registered.get(server.resource) == told and (awaited or server.streams > 0)
 
     async def _register(self, server: ResourceServer, found: FileIdentity) -> None:
         # Up to 1.36 the end of an older stream takes the newer one with it (kubernetes#121994).
@@ -115,7 +116,7 @@ class PluginShell:
             self._report(f"{server.resource} is not registered: {error}")
             return
         self._problem = ""
-        self._registered[server.resource] = found
+        self._registered[server.resource] = (found, request.options)
         self._awaited.add(server.resource)
         self._plugin.tally.registrations[server.resource] += 1
         log.info("%s registered with %s", server.resource, self.kubelet_socket)

@@ -38,7 +38,8 @@ def variables(inventory: Inventory, devices: Sequence[Device]) -> dict[str, str]
         if held:
             replicas = inventory.sharing.replicas
             used = sum(dcgm.memory(gpu, device, replicas) for device in whole)
-            found[f"{vocabulary.SMI_VARIABLES}GPU_{gpu.index}"] = _gpu(gpu, used)
+            is_split = gpu.mig_enabled or len(whole) < len(held)
+            found[f"{vocabulary.SMI_VARIABLES}GPU_{gpu.index}"] = _gpu(gpu, used, is_split=is_split)
         for device in held:
             if device.size:
                 found[f"{vocabulary.SMI_VARIABLES}MIG_{gpu.index}_{device.start}"] = _instance(gpu, device)
@@ -58,20 +59,19 @@ def install(folder: Path) -> Path:
     return path
 
 
-def _gpu(gpu: GPU, used: int) -> str:
+def _gpu(gpu: GPU, used: int, *, is_split: bool) -> str:
     model = models.model_of(gpu.model)
     name = gpu.model if model is None else model.name
     share, mode = str(used * 100 // gpu.memory_mib), "Disabled"
-    if gpu.mig_enabled:
+    if is_split:
         share, mode = "[N/A]", "Enabled"
     return f"{gpu.uuid}|{name}|{gpu.memory_mib}|{used}|{share}|{mode}|"
 
 
 def _instance(gpu: GPU, device: Device) -> str:
-    name = next(found.profile for found in gpu.instances if found.uuid == device.id)
     board = mig.board_of(gpu.model)
-    profile = None if board is None else board.profile(name)
+    profile = None if board is None else board.profile(device.profile)
     known = 0 if profile is None else profile.id
     number = 0 if board is None else mig.instance_id(board, device.start, device.size)
     place = f"{device.start}:{device.size}"
-    return f"{name}|{device.id}|{dcgm.memory(gpu, device, 1)}|{known}|{number}|{place}|"
+    return f"{device.profile}|{device.id}|{dcgm.memory(gpu, device, 1)}|{known}|{number}|{place}|"

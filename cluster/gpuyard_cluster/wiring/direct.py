@@ -9,7 +9,12 @@ from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.scheduler.extenders import ExtenderError
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as deviceplugin
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as podresources
-from gpuyard_device_plugin.service import AllocationRefusedError, DevicePlugin, PodResourcesError
+from gpuyard_device_plugin.service import (
+    AllocationRefusedError,
+    DevicePlugin,
+    NotReadyError,
+    PodResourcesError,
+)
 from gpuyard_extender.service import Extender
 from gpuyard_kube.runtime import Runtime, Signal
 
@@ -44,6 +49,9 @@ class DirectExtender:
 
     async def prioritize(self, args: JSON) -> list[Any]:
         return self.living.prioritize(args)
+
+    async def preempt(self, args: JSON) -> JSON:
+        return self.living.preempt(args)
 
     async def bind(self, args: JSON) -> JSON:
         """Bind is the verb that waits, so that its extender can die, or stay silent, in the middle."""
@@ -101,6 +109,12 @@ class DirectPlugin:
         except AllocationRefusedError as refusal:
             raise PluginError(refusal.refusal.reason.code, str(refusal)) from refusal
 
+    async def pre_start(self, request: deviceplugin.PreStartContainerRequest) -> None:
+        try:
+            await self._plugin.pre_start(request)
+        except NotReadyError as error:
+            raise PluginError("FailedPrecondition", str(error)) from error
+
 
 def connect(kubelet: Kubelet, plugin: DevicePlugin, runtime: Runtime) -> None:
     """Register the plugin with the kubelet and keep its lists up to date, for as long as `runtime` lives."""
@@ -108,14 +122,17 @@ def connect(kubelet: Kubelet, plugin: DevicePlugin, runtime: Runtime) -> None:
 
 
 async def _registration(kubelet: Kubelet, plugin: DevicePlugin) -> None:
-    known: set[str] = set()
+    known: dict[str, deviceplugin.DevicePluginOptions] = {}
+    told: dict[str, list[deviceplugin.Device]] = {}
     while True:
         for resource in plugin.resources:
-            if resource not in known:
-                known.add(resource)
+            if known.get(resource) != plugin.options():
+                known[resource] = plugin.options()
                 await kubelet.plugin_registered(resource, DirectPlugin(plugin, resource))
-            kubelet.devices(resource, plugin.devices(resource))
-        for resource in known - set(plugin.resources):
-            known.discard(resource)
+            if told.get(resource) != (devices := plugin.devices(resource)):
+                told[resource] = devices
+                kubelet.devices(resource, devices)
+        for resource in known.keys() - set(plugin.resources):
+            del known[resource], told[resource]
             kubelet.plugin_gone(resource)
         await plugin.changed.wait()
