@@ -37,6 +37,11 @@ class Reason(enum.StrEnum):
         """The constant sentence for this code: no number, no name, never from attempt to attempt another."""
         return f"{self.value}: {_TEXTS[self]}"
 
+    @property
+    def change(self) -> str:
+        """What would have to change, for people."""
+        return _CHANGES[self]
+
 
 _TEXTS = {
     Reason.INSUFFICIENT_GPUS: "not enough free GPUs",
@@ -58,6 +63,29 @@ _TEXTS = {
     Reason.QUOTA_EXCEEDED: "the queue's quota is used up",
     Reason.QUEUED_BEHIND: "earlier work in the queue goes first",
     Reason.LEADER_UNAVAILABLE: "no active extender is known",
+}
+
+
+_CHANGES = {
+    Reason.INSUFFICIENT_GPUS: "GPUs have to become free, or the pod asks for fewer",
+    Reason.SHARES_EXHAUSTED: "a share has to become free, or the node's plugin offers more of each GPU",
+    Reason.NO_MIG_PLACEMENT: "an instance has to become free, or the pod asks for a smaller profile",
+    Reason.TOPOLOGY_UNSATISFIED: "GPUs of one domain have to become free, or the topology is only preferred",
+    Reason.GPU_MODEL_MISMATCH: "the pod has to wish for another model, or a node with this one joins",
+    Reason.GPU_MEMORY_TOO_SMALL: "the pod has to do with less memory, or a node with more joins",
+    Reason.GPU_UNHEALTHY: "the GPU has to recover: see its XID in the node's annotations",
+    Reason.NO_SUCH_RESOURCE: "the pod has to ask for a resource that the node's plugin offers",
+    Reason.INVALID_REQUEST: "the pod has to be made anew without this fault",
+    Reason.INSUFFICIENT_RESOURCES: "CPU, memory or pods have to become free, or the pod asks for less",
+    Reason.TAINT_NOT_TOLERATED: "the pod needs a toleration, or the node loses its taint",
+    Reason.NODE_AFFINITY_MISMATCH: "the pod's selector or affinity, or the node's labels",
+    Reason.NODE_NOT_READY: "the node has to become ready, or be uncordoned",
+    Reason.GANG_WAITING: "the missing members of its pod group have to be there",
+    Reason.GANG_UNPLACEABLE: "room for all members at one time, or a smaller minMember",
+    Reason.RESERVATION_MISSING: "nothing: the operator is about to reserve a place; see its log if it does not",
+    Reason.QUOTA_EXCEEDED: "work of the queue has to end, or its quota is raised",
+    Reason.QUEUED_BEHIND: "the work before it has to start or go",
+    Reason.LEADER_UNAVAILABLE: "an extender has to run: see its pods in gpuyard-system",
 }
 
 

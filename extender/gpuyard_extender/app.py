@@ -8,14 +8,12 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import orjson
 from fastapi import FastAPI, Request, Response
-from starlette.requests import ClientDisconnect
 
-from gpuyard import accounts, plans
 from gpuyard_extender import wire
 from gpuyard_extender.metrics import Metrics
-from gpuyard_extender.service import NOT_SYNCED, Extender
+from gpuyard_extender.queries import OPENAPI, add_queries, decoded, encoded
+from gpuyard_extender.service import Extender
 from gpuyard_kube.metrics import CONTENT_TYPE, PATH
 
 log = logging.getLogger("gpuyard.extender")
@@ -25,11 +23,11 @@ BROKEN = "the extender failed; its log says why"
 
 def create_app(extender: Extender, metrics: Metrics | None = None) -> FastAPI:
     """The ASGI application of one extender. `metrics` are its own, where they have to say more than it knows."""
-    # No schema pages: the protocol is kube-scheduler's, and the pages would load scripts from elsewhere.
-    app = FastAPI(title="GPUYard extender", openapi_url=None)
+    # A schema of what people ask; no pages for it, which would load scripts from elsewhere.
+    app = FastAPI(title="GPUYard extender", openapi_url=OPENAPI, docs_url=None, redoc_url=None)
     metrics = metrics or Metrics(extender)
     _add_verbs(app, extender, metrics)
-    _add_queries(app, extender)
+    add_queries(app, extender)
     _add_health(app, extender, metrics)
     return app
 
@@ -43,62 +41,27 @@ def _add_verbs(app: FastAPI, extender: Extender, metrics: Metrics) -> None:
 
 
 def _add_verb(app: FastAPI, metrics: Metrics, name: str, verb: Callable[[Any], Any], broken: Any) -> None:
-    @app.post(f"/{name}")
+    @app.post(f"/{name}", include_in_schema=False)
     async def answer(request: Request) -> Response:
         try:
-            args = await _decoded(request)
+            args = await decoded(request)
             with metrics.timed(name):
                 found = verb(args)
-                return _json(await found if isinstance(found, Coroutine) else found)
+                return encoded(await found if isinstance(found, Coroutine) else found)
         except Exception:
             log.exception("%s failed", name)
-            return _json(broken)
-
-
-def _add_queries(app: FastAPI, extender: Extender) -> None:
-    @app.post("/v1/plans")
-    async def plan(request: Request) -> Response:
-        try:
-            asked = plans.request_from_json(await _decoded(request))
-        except ValueError as error:
-            return _json({"error": f"not a plan request: {error}"}, 400)
-        return _json(plans.answer_to_json(extender.plan(asked)))
-
-    @app.get("/v1/pods/{namespace}/{name}/explain")
-    async def explain(namespace: str, name: str) -> Response:
-        found = extender.explain(namespace, name)
-        if found is None:
-            return _json({"error": f"no pod {namespace}/{name} is known"}, 404)
-        return _json(found)
-
-    @app.get(accounts.LEDGER_PATH)
-    async def ledger() -> Response:
-        if not extender.ready:
-            return _json({"error": NOT_SYNCED}, 503)
-        return _json(accounts.ledger_to_json(extender.accounts()))
+            return encoded(broken)
 
 
 def _add_health(app: FastAPI, extender: Extender, metrics: Metrics) -> None:
-    @app.get("/livez")
+    @app.get("/livez", include_in_schema=False)
     async def livez() -> Response:
         return Response("ok")
 
-    @app.get("/readyz")
+    @app.get("/readyz", include_in_schema=False)
     async def readyz() -> Response:
         return Response("ok") if extender.ready else Response("not synced yet", 503)
 
-    @app.get(PATH)
+    @app.get(PATH, include_in_schema=False)
     async def measured() -> Response:
         return Response(metrics.exposed(), media_type=CONTENT_TYPE)
-
-
-async def _decoded(request: Request) -> Any:
-    """The body; None, which no reader takes for a request, when it is not JSON, or its sender left in the middle."""
-    try:
-        return orjson.loads(await request.body())
-    except (orjson.JSONDecodeError, ClientDisconnect):
-        return None
-
-
-def _json(content: Any, status: int = 200) -> Response:
-    return Response(orjson.dumps(content), status, media_type="application/json")

@@ -1,10 +1,9 @@
 """Why a pod waits, also where kube-scheduler never asked: gated pods and nodes that its own checks ruled out.
 
 Stands for the FailedScheduling event. One code sums up the nodes: that of the node which comes closest to taking the
-pod, because that is what has to change first. The order of closeness is `_CLOSEST`.
+pod, because that is what has to change first. The order of closeness is `explain.CLOSEST`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuyard import explain, plans
@@ -17,43 +16,27 @@ from gpuyard_extender import feasibility, planning, scheduling
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
-_CLOSEST = (
-    # The node has the right devices, but not now.
-    Reason.SHARES_EXHAUSTED,
-    Reason.NO_MIG_PLACEMENT,
-    Reason.TOPOLOGY_UNSATISFIED,
-    Reason.INSUFFICIENT_GPUS,
-    Reason.GPU_UNHEALTHY,
-    Reason.INSUFFICIENT_RESOURCES,
-    # It has GPUs, but of another kind.
-    Reason.GPU_MEMORY_TOO_SMALL,
-    Reason.GPU_MODEL_MISMATCH,
-    # It is not meant for this pod.
-    Reason.NODE_NOT_READY,
-    Reason.TAINT_NOT_TOLERATED,
-    Reason.NODE_AFFINITY_MISMATCH,
-    Reason.RESERVATION_MISSING,
-    Reason.NO_SUCH_RESOURCE,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why `pod` waits. `code` None: it does not wait, or some node would take it."""
+    """Why `pod` waits. `code` None: it does not wait, or some node would take it: `fits` are their names."""
 
     pod: Pod
     code: Reason | None
     rejections: tuple[Rejection, ...] = ()
     detail: str = ""
+    fits: tuple[str, ...] = ()
 
     def to_json(self) -> JSON:
-        """{"pod", "phase", "code", "group"?, "detail"?, "nodes": [{"node", "reason", "detail"}]}."""
+        """{"pod", "phase", "code", "node"?, "group"?, "detail"?, "fits"?, "nodes"}, as `plans.rejection_to_json`."""
         return {
             "pod": f"{self.pod.namespace}/{self.pod.name}",
             "phase": self.pod.phase,
             "code": self.code.value if self.code else None,
+            **({"node": self.pod.node} if self.pod.node else {}),
             **({"group": self.pod.group} if self.pod.group else {}),
             **({"detail": self.detail} if self.detail else {}),
+            **({"fits": list(self.fits)} if self.fits else {}),
             "nodes": [plans.rejection_to_json(found) for found in self.rejections],
         }
 
@@ -71,13 +54,9 @@ def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Explana
         return _explain_gang(pod, pod.group, ledger, policy, now)
     cluster = ledger.cluster(now, {pod.uid})
     found = explain.explain(pod.fit, pod.request, cluster)
-    return Explanation(pod, closest(found) if len(found) == len(cluster.nodes) else None, found)
-
-
-def closest(rejections: Sequence[Rejection]) -> Reason:
-    """The code of the node that comes closest to taking the pod; NodeNotReady where there is no node."""
-    codes = {found.reason for found in rejections}
-    return next((code for code in _CLOSEST if code in codes), Reason.NODE_NOT_READY)
+    fits = tuple(sorted(cluster.nodes.keys() - {rejection.node for rejection in found}))
+    code = None if fits else explain.closest(rejection.reason for rejection in found)
+    return Explanation(pod, code, found, fits=fits)
 
 
 def _explain_seated(

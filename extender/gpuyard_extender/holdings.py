@@ -104,6 +104,10 @@ class Holdings:
         """The claims on a node, by UID."""
         return self._on_node.get(node, {})
 
+    def every_claim(self) -> dict[str, dict[str, Claim]]:
+        """All claims of this moment, by node and UID."""
+        return {node: dict(claims) for node, claims in self._on_node.items()}
+
     def booked(self, node: str) -> dict[str, Amounts]:
         """How many of each GPU resource the pods that claim any (by UID) claim on a node."""
         claims = self._on_node.get(node, {})

@@ -48,10 +48,10 @@ def _held(name: str, ledger: Ledger) -> Iterator[tuple[Pod, Placement]]:
     for uid, claim in ledger.holdings.claims(name).items():
         pod = ledger.pods.get(uid)
         if pod is not None and pod.node == name:
-            yield pod, _placement(uid, claim)
+            yield pod, placement_of(uid, claim)
 
 
-def _placement(uid: str, claim: Claim) -> Placement:
+def placement_of(uid: str, claim: Claim) -> Placement:
     """Which container and which resource a device is for is of no interest here."""
     devices = tuple(sorted(claim.held | claim.promised))
     return Placement(uid, claim.node, {"": {"": devices}}, claim.booked)

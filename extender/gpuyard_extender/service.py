@@ -5,7 +5,7 @@ asyncio and, single-stepped, on a clock that is moved by hand.
 """
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gpuyard import vocabulary
@@ -15,12 +15,22 @@ from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.policies import registry
 from gpuyard.policies.memory import Informed
 from gpuyard.writes import JSON
-from gpuyard_extender import accounting, explaining, planning, preempting, scheduling, wire
+from gpuyard_extender import (
+    accounting,
+    explaining,
+    explaining_groups,
+    planning,
+    preempting,
+    scheduling,
+    simulating,
+    wire,
+)
 from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
 from gpuyard_extender.experience import Experience
 from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.settings import Settings
+from gpuyard_extender.simulation_models import Asked, Simulated
 from gpuyard_extender.tally import PASSED, Tally
 from gpuyard_extender.waking import Waker
 from gpuyard_kube.api import Api
@@ -38,7 +48,8 @@ class Extender:
     def __init__(self, api: Api, runtime: Runtime, settings: Settings, narrate: Narrator = silent) -> None:
         self.ledger, self.tally = Ledger(self._tell), Tally()
         self._runtime = runtime
-        self._policy = Informed(registry.named(settings.policy), Experience(self.ledger.holdings).workload)
+        self._experience, self._chosen = Experience(self.ledger.holdings), registry.named(settings.policy)
+        self._policy = Informed(self._chosen, self._experience.workload)
         self._narrate = narrate
         self._unlisted = set(PATHS)
         self._binder = Binder(self.ledger, api, runtime, self._tell)
@@ -138,6 +149,18 @@ class Extender:
         if pod is None:
             return None
         return explaining.explain_pod(pod, self.ledger, self._policy, self._runtime.now()).to_json()
+
+    def explain_group(self, namespace: str, name: str) -> JSON | None:
+        """Why a pod group waits; None when neither it nor a member is known."""
+        now = self._runtime.now()
+        return explaining_groups.explain_group(namespace, name, self.ledger, self._policy, now)
+
+    def simulation(self, asked: Asked) -> Callable[[], Simulated]:
+        """Would it fit? What is returned says so, in any thread; ValueError there names the field that is wrong."""
+        seen, workload = simulating.snapshot(self.ledger, self._runtime.now()), self._experience.workload()
+        # A memory of its own, since it may run beside the verbs.
+        policy = Informed(self._chosen, lambda: workload)
+        return lambda: simulating.simulate(asked, seen, policy)
 
     def accounts(self) -> LedgerAccount:
         """Who holds what, as the ledger has it."""

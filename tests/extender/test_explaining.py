@@ -1,10 +1,7 @@
 """One code for the whole cluster, and why a gang waits."""
 
-import pytest
-
-from gpuyard.verdicts import Reason, Rejection
+from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
-from gpuyard_extender.explaining import closest
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, pod_group, reservation
 
 
@@ -12,35 +9,6 @@ def explained(stage: Stage, name: str) -> JSON:
     found = stage.extender.explain("default", name)
     assert found is not None
     return found
-
-
-@pytest.mark.parametrize(
-    ("codes", "expected"),
-    [
-        (
-            [Reason.NO_SUCH_RESOURCE, Reason.NO_SUCH_RESOURCE, Reason.SHARES_EXHAUSTED],
-            Reason.SHARES_EXHAUSTED,
-        ),
-        ([Reason.TAINT_NOT_TOLERATED, Reason.INSUFFICIENT_GPUS], Reason.INSUFFICIENT_GPUS),
-        ([Reason.NO_SUCH_RESOURCE, Reason.INSUFFICIENT_RESOURCES], Reason.INSUFFICIENT_RESOURCES),
-        ([], Reason.NODE_NOT_READY),
-    ],
-)
-def test_the_node_that_comes_closest_gives_the_code(codes: list[Reason], expected: Reason) -> None:
-    assert closest([Rejection("n", code) for code in codes]) is expected
-
-
-def test_every_code_that_a_node_can_give_has_its_place_in_the_order() -> None:
-    not_of_nodes = {
-        Reason.INVALID_REQUEST,
-        Reason.GANG_WAITING,
-        Reason.GANG_UNPLACEABLE,
-        Reason.QUOTA_EXCEEDED,
-        Reason.QUEUED_BEHIND,
-        Reason.LEADER_UNAVAILABLE,
-    }
-    for code in set(Reason) - not_of_nodes:
-        assert closest([Rejection("n", code)]) is code
 
 
 def test_the_shares_of_a_gpu_can_be_exhausted() -> None:
@@ -72,6 +40,7 @@ def test_a_running_pod_has_nothing_to_explain() -> None:
         "pod": "default/done",
         "phase": "Running",
         "code": None,
+        "node": "node-1",
         "nodes": [],
     }
 
@@ -119,3 +88,41 @@ def test_a_wish_that_cannot_be_understood_is_refused_everywhere_and_named() -> N
     found = explained(stage, "odd")
     assert found["code"] == Reason.INVALID_REQUEST
     assert found["detail"].startswith("gpuyard.io/topology: 'same-rack' is unknown; use same-numa")
+
+
+def test_the_nodes_that_would_take_a_waiting_pod_are_named_beside_the_others() -> None:
+    stage = Stage(gpu_node("big", 4), gpu_node("small", 1))
+    stage.create(gpu_pod("late", 2))
+    found = explained(stage, "late")
+    assert (found["code"], found["fits"]) == (None, ["big"])
+    assert [verdict["node"] for verdict in found["nodes"]] == ["small"]
+
+
+def test_a_group_is_told_by_its_members_and_by_what_the_first_waiting_one_is_missing() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    assert stage.extender.explain_group("default", "g") is None
+    stage.extender.observe("podgroups", "ADDED", pod_group("g", 2))
+    empty = stage.extender.explain_group("default", "g")
+    assert empty is not None
+    assert (empty["code"], empty["detail"]) == ("GangWaiting", "0 of 2 members are there")
+    stage.create(gpu_pod("m0", group="g"), gpu_pod("m1", group="g"))
+    found = stage.extender.explain_group("default", "g")
+    assert found is not None
+    assert (found["code"], found["detail"]) == ("GangUnplaceable", "no node for member m1")
+    assert [verdict["node"] for verdict in found["nodes"]] == ["node-1"]
+    assert found["members"] == [{"pod": "m0", "phase": "Pending"}, {"pod": "m1", "phase": "Pending"}]
+
+
+def test_a_member_says_where_its_place_is_kept_and_where_it_is() -> None:
+    stage = Stage(gpu_node("node-1", 2))
+    stage.extender.observe("podgroups", "ADDED", pod_group("g", 2))
+    stage.create(gpu_pod("m0", group="g"), gpu_pod("m1", group="g", node="node-1", phase="Running"))
+    seats = {"m0": ("node-1", [device("node-1", 0)])}
+    seated = reservation("g", seats, expires=stage.clock.now() + 60, needed=2)
+    stage.extender.observe("reservations", "ADDED", seated)
+    found = stage.extender.explain_group("default", "g")
+    assert found is not None
+    assert found["members"] == [
+        {"pod": "m0", "phase": "Pending", "seat": "node-1"},
+        {"pod": "m1", "phase": "Running", "node": "node-1"},
+    ]

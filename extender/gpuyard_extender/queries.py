@@ -1,0 +1,119 @@
+"""What is asked beside kube-scheduler's protocol: plans, explanations, simulations, the ledger.
+
+Stands for the debugging and what-if endpoints that schedulers keep to themselves. Laws: everything is below /v1,
+behind the guard; bad input is answered 4xx with a text that names the field; only a plan changes anything.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+import orjson
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from gpuyard import accounts, plans
+from gpuyard.writes import JSON
+from gpuyard_extender.service import NOT_SYNCED, Extender
+from gpuyard_extender.simulation_models import Asked, Simulated
+
+OPENAPI: Final = "/v1/openapi.json"
+_LONGEST: Final = 1000
+"""Of a text that says what is wrong."""
+_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
+    400: {"description": "which field cannot be used, and why"},
+    503: {"description": "the extender has not seen the whole cluster yet"},
+}
+
+
+def add_queries(app: FastAPI, extender: Extender) -> None:
+    """Answer them."""
+    app.include_router(_of_components(extender), prefix="/v1", include_in_schema=False)
+    app.include_router(_of_people(extender), prefix="/v1")
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _unparsed)
+
+
+def _of_components(extender: Extender) -> APIRouter:
+    router = APIRouter()
+
+    @router.post("/plans")
+    async def plan(request: Request) -> Response:
+        try:
+            asked = plans.request_from_json(await decoded(request))
+        except ValueError as error:
+            return encoded({"error": f"not a plan request: {error}"}, 400)
+        return encoded(plans.answer_to_json(extender.plan(asked)))
+
+    @router.get(accounts.LEDGER_PATH.removeprefix("/v1"))
+    async def ledger() -> Response:
+        if not extender.ready:
+            return encoded({"error": NOT_SYNCED}, 503)
+        return encoded(accounts.ledger_to_json(extender.accounts()))
+
+    return router
+
+
+def _of_people(extender: Extender) -> APIRouter:
+    router, one_at_a_time = APIRouter(), asyncio.Lock()
+
+    @router.get("/pods/{namespace}/{name}/explain", summary="Why a pod waits")
+    async def explain(namespace: str, name: str) -> Response:
+        return _explained(extender.explain, namespace, name, "pod")
+
+    @router.get("/podgroups/{namespace}/{name}/explain", summary="Why a pod group waits")
+    async def explain_group(namespace: str, name: str) -> Response:
+        return _explained(extender.explain_group, namespace, name, "pod group")
+
+    @router.post("/simulations", response_model=Simulated, responses=_ERRORS, summary="Would it fit?")
+    async def simulate(asked: Asked) -> Any:
+        if not extender.ready:
+            return encoded({"error": NOT_SYNCED}, 503)
+        # The verbs are answered meanwhile: a simulation reads the ledger once, and then works in another thread.
+        async with one_at_a_time:
+            try:
+                return await run_in_threadpool(extender.simulation(asked))
+            except ValueError as error:
+                return encoded({"error": str(error)}, 400)
+
+    return router
+
+
+def _explained(ask: Callable[[str, str], JSON | None], namespace: str, name: str, what: str) -> Response:
+    found = ask(namespace, name)
+    if found is None:
+        return encoded({"error": f"no {what} {namespace}/{name} is known"}, 404)
+    return encoded(found)
+
+
+async def _invalid(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    text = "; ".join(f"{_field(fault['loc'])}: {fault['msg']}" for fault in error.errors())
+    return encoded({"error": text[:_LONGEST]}, 400)
+
+
+def _field(location: tuple[int | str, ...]) -> str:
+    """As a user writes it. What is no JSON at all is located by the number of a byte."""
+    names = location[1:]
+    return ".".join(map(str, names)) if names and isinstance(names[0], str) else "body"
+
+
+async def _unparsed(_request: Request, error: Exception) -> Response:
+    """What FastAPI refuses by itself: paths that there are not, and bodies nested too deeply."""
+    assert isinstance(error, HTTPException)
+    return encoded({"error": error.detail}, error.status_code)
+
+
+async def decoded(request: Request) -> Any:
+    """The body; None, which no reader takes for a request, when it is not JSON, or its sender left in the middle."""
+    try:
+        return orjson.loads(await request.body())
+    except (orjson.JSONDecodeError, ClientDisconnect):
+        return None
+
+
+def encoded(content: Any, status: int = 200) -> Response:
+    return Response(orjson.dumps(content), status, media_type="application/json")

@@ -1,0 +1,82 @@
+"""Would it fit? Places for pods that nobody has created, and what would make them fit.
+
+Stands for the cluster autoscaler's view of a scheduler. Laws: the ledger is never written; what it holds is taken as
+of one moment, by `snapshot`, so that all else can be done in a thread of its own while the ledger moves on.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gpuyard import workloads
+from gpuyard.cluster import Cluster
+from gpuyard.policies.candidates import Policy
+from gpuyard.preemption import Candidate
+from gpuyard.simulation import run
+from gpuyard_extender import preempting, simulation_answers, simulation_nodes, simulation_units
+from gpuyard_extender.claims import Claim
+from gpuyard_extender.groups import Group
+from gpuyard_extender.ledger import Ledger
+from gpuyard_extender.pods import Pod
+from gpuyard_extender.simulation_models import Asked, Simulated
+
+_MOST: Final = 250_000
+"""Pods times nodes: some seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A ledger at one moment, with claims by node and UID. Pods and groups are looked up as they are later."""
+
+    cluster: Cluster
+    claims: Mapping[str, Mapping[str, Claim]]
+    pod: Callable[[str], Pod | None]
+    group: Callable[[str, str], Group | None]
+
+    def held(self, node: str) -> Sequence[Candidate]:
+        """The pods that are bound to a node. Those on their way out are thought to end first."""
+        found = ((self.pod(uid), uid, claim) for uid, claim in self.claims.get(node, {}).items())
+        return [
+            Candidate(-1 if pod.terminating else 0, preempting.placement_of(uid, claim))
+            for pod, uid, claim in found
+            if pod is not None and pod.node == node
+        ]
+
+    def named(self, uids: Iterable[str]) -> list[str]:
+        """namespace/name of pods; of those that have gone meanwhile the UID."""
+        found = [(self.pod(uid), uid) for uid in uids]
+        return sorted(f"{pod.namespace}/{pod.name}" if pod else uid for pod, uid in found)
+
+
+def snapshot(ledger: Ledger, now: float) -> Snapshot:
+    """What a simulation needs of the ledger."""
+    cluster = ledger.cluster(now)
+    return Snapshot(cluster, ledger.holdings.every_claim(), ledger.pods.get, ledger.groups.named)
+
+
+def simulate(asked: Asked, seen: Snapshot, policy: Policy) -> Simulated:
+    """The answer; takes up to some seconds. ValueError names the field that is wrong, and the remedy."""
+    wanted = workloads.read(asked.objects)
+    cluster = _cluster(asked, seen)
+    count = sum(found.replicas for found in wanted.workloads)
+    if count * len(cluster.nodes) > _MOST:
+        most = max(1, _MOST // len(cluster.nodes))
+        raise ValueError(f"objects: {count} pods on {len(cluster.nodes)} nodes; ask about {most} at a time")
+    units, refused = simulation_units.split(wanted, seen.group)
+    answers = [simulation_answers.refused(*found) for found in refused]
+    answers += [
+        simulation_answers.outcome(found, policy, seen.held, seen.named)
+        for found in run(units, cluster, policy)
+    ]
+    fits = all(found.fits for found in answers)
+    return Simulated(fits=fits, outcomes=answers, ignored=list(wanted.ignored))
+
+
+def _cluster(asked: Asked, seen: Snapshot) -> Cluster:
+    known = seen.cluster.nodes
+    if asked.nodes is not None:
+        known = simulation_nodes.read(asked.nodes, "nodes", seen.claims)
+    added = simulation_nodes.read(asked.add_nodes, "addNodes", {})
+    if taken := sorted(added.keys() & known.keys()):
+        raise ValueError(f"addNodes: {taken[0]} is the name of a node that is there; give it another")
+    return Cluster({**known, **added})
