@@ -51,6 +51,8 @@ class SchedulingQueue:
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
+        self._concerned: dict[str, _Entry] = {}
+        """Those to which it matters that something changed: not the many that wait for their first turn."""
         self._numbers = 0
         self._active: list[tuple[int, str, int, int, str]] = []
         self._timed: list[tuple[float, int, int, str]] = []
@@ -86,6 +88,7 @@ class SchedulingQueue:
     def remove(self, uid: str) -> None:
         """A pod is bound or gone."""
         self._entries.pop(uid, None)
+        self._concerned.pop(uid, None)
 
     def pop(self, now: float) -> PodInfo | None:
         """Take the first active pod into flight; None when there is none."""
@@ -121,10 +124,10 @@ class SchedulingQueue:
 
     def wake(self) -> None:
         """A node or an assigned pod changed: every rejection is stale."""
-        for entry in self._entries.values():
+        for entry in list(self._concerned.values()):
             if entry.place is Place.UNSCHEDULABLE:
                 self._move(entry, Place.ACTIVE)
-            elif entry.place is Place.IN_FLIGHT:
+            else:
                 entry.woken = True
 
     def next_at(self) -> float | None:
@@ -144,6 +147,10 @@ class SchedulingQueue:
     def _move(self, entry: _Entry, place: Place, due: float = 0.0) -> None:
         entry.place, entry.woken, entry.moves = place, False, entry.moves + 1
         pod = entry.pod
+        if place in (Place.UNSCHEDULABLE, Place.IN_FLIGHT):
+            self._concerned[pod.uid] = entry
+        else:
+            self._concerned.pop(pod.uid, None)
         if place is Place.ACTIVE:
             heapq.heappush(self._active, (-pod.priority, pod.created, entry.number, entry.moves, pod.uid))
         elif place in (Place.UNSCHEDULABLE, Place.BACKOFF):
