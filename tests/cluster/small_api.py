@@ -38,7 +38,7 @@ class SmallApi:
 
     def attach(self, observer: Observer) -> None:
         """List everything to an observer, then tell it all changes."""
-        for resource in ("nodes", "pods"):
+        for resource in ("nodes", "pods", "poddisruptionbudgets"):
             observer.replace(resource, self.list(resource))
         self.observers.append(observer)
 

@@ -5,13 +5,17 @@ one after the other, each with what the last one left; with more than one node l
 the in-tree ones.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
+from operator import itemgetter
 from random import Random
 
 from gpuyard_cluster.scheduler.cache import Candidate, ClusterCache
 from gpuyard_cluster.scheduler.cycle import (
     Filtered,
+    Rejection,
     choose,
     filter_nodes,
     in_tree_scores,
@@ -19,6 +23,9 @@ from gpuyard_cluster.scheduler.cycle import (
 )
 from gpuyard_cluster.scheduler.extenders import Extender, ExtenderError
 from gpuyard_cluster.scheduler.pods import PodInfo
+
+_TOLD = 8
+"""So many nodes, the best, are named with their scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +39,15 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Unschedulable:
-    """No node does; the pod waits for a change."""
+    """None of so many nodes does, and why; the pod waits for a change."""
 
-    message: str
+    total: int
+    failures: Mapping[str, Rejection]
+
+    @property
+    def message(self) -> str:
+        counts = Counter(text for found in self.failures.values() for text in found.texts)
+        return unschedulable_message(self.total, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +71,7 @@ async def attempt(
     except ExtenderError as error:
         return Failed(str(error))
     if not kept.feasible:
-        return Unschedulable(unschedulable_message(len(candidates), kept.failures))
+        return Unschedulable(len(candidates), kept.failures)
     if len(kept.feasible) == 1:
         return Chosen(kept.feasible[0].node.name, 1, {})
     scores = await _scores(pod, kept.feasible, asked)
@@ -69,20 +82,22 @@ def describe(outcome: Outcome) -> str:
     """In one line, for people."""
     match outcome:
         case Chosen(node=node, left=left, scores=scores):
-            said = ", ".join(f"{name} {score}" for name, score in sorted(scores.items()))
+            best = nlargest(_TOLD, scores.items(), key=itemgetter(1))
+            said = ", ".join(f"{name} {score}" for name, score in sorted(best))
             return f"filter leaves {left}, goes to {node}" + (f" (scores {said})" if said else "")
-        case Unschedulable(message=message):
-            return message
+        case Unschedulable():
+            return outcome.message
         case Failed(message=message):
             return f"attempt failed: {message}"
 
 
 async def _nominated(pod: PodInfo, cache: ClusterCache, extenders: Sequence[Extender]) -> Filtered | None:
     """The nominated node, when it does; an error here only means that all nodes are looked at."""
-    if not pod.nominated:
+    node = cache.nominator.node_of(pod.uid)
+    if not node:
         return None
     try:
-        kept = await _filter(pod, cache.candidates(pod, [pod.nominated]), extenders)
+        kept = await _filter(pod, cache.candidates(pod, [node]), extenders)
     except ExtenderError:
         return None
     return kept if kept.feasible else None
@@ -91,8 +106,14 @@ async def _nominated(pod: PodInfo, cache: ClusterCache, extenders: Sequence[Exte
 async def _filter(pod: PodInfo, candidates: Sequence[Candidate], extenders: Sequence[Extender]) -> Filtered:
     kept = filter_nodes(pod, candidates)
     for extender in extenders:
-        if extender.config.filter_verb and kept.feasible:
+        if not (extender.config.filter_verb and kept.feasible):
+            continue
+        try:
             left = await extender.filter(pod, kept.feasible)
+        except ExtenderError:
+            if not extender.config.ignorable:
+                raise
+        else:
             kept = Filtered(left.feasible, {**kept.failures, **left.failures})
     return kept
 

@@ -4,7 +4,6 @@ Stands for kube-scheduler's Filter and Score plugins and for FitError. In-tree s
 cluster: LeastAllocated of CPU and memory (weight 1) and preferred node affinity (weight 2), each 0 to 100.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -16,46 +15,64 @@ from gpuyard_cluster.scheduler.pods import PodInfo
 HIGHEST = 100
 _AFFINITY_WEIGHT = 2
 _SCORED = ("cpu", "memory")
+_MOST_SHAPES = 64
+"""So many shapes of pods a node remembers."""
 NO_NODES = "no nodes available to schedule pods"
 
 
 @dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a node does not do. `resolvable`: perhaps it does when pods are removed from it."""
+
+    texts: tuple[str, ...]
+    resolvable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    """What one shape of pod meets on a node: why it does not do, else its two scores."""
+
+    rejection: Rejection | None
+    free: int
+    wish: int
+
+
+@dataclass(frozen=True, slots=True)
 class Filtered:
-    """The nodes that are left, and why each of the others is not: node -> texts."""
+    """The nodes that are left, and why each of the others is not."""
 
     feasible: tuple[Candidate, ...]
-    failures: Mapping[str, tuple[str, ...]]
+    failures: Mapping[str, Rejection]
 
 
 def filter_nodes(pod: PodInfo, candidates: Iterable[Candidate]) -> Filtered:
     """The candidates that the pod fits by everything in-tree."""
-    feasible, failures = [], {}
+    feasible, failures, shape = [], {}, _shape(pod)
     for candidate in candidates:
-        shortfalls = fit.check(pod.fit, candidate.node, candidate.used)
-        if shortfalls:
-            failures[candidate.node.name] = tuple(found.text for found in shortfalls)
-        else:
+        rejection = _judged(pod, shape, candidate).rejection
+        if rejection is None:
             feasible.append(candidate)
+        else:
+            failures[candidate.node.name] = rejection
     return Filtered(tuple(feasible), failures)
 
 
-def unschedulable_message(total: int, failures: Mapping[str, Sequence[str]]) -> str:
+def unschedulable_message(total: int, counts: Mapping[str, int]) -> str:
     """In kube-scheduler's words: "0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu."."""
     if not total:
         return NO_NODES
-    counts = Counter(text for texts in failures.values() for text in texts)
     reasons = ", ".join(sorted(f"{count} {text}" for text, count in counts.items()))
     return f"0/{total} nodes are available: {reasons}." if reasons else f"0/{total} nodes are available:"
 
 
 def in_tree_scores(pod: PodInfo, candidates: Sequence[Candidate]) -> dict[str, int]:
     """Node -> in-tree score; more is better."""
-    wishes = {found.node.name: fit.preference(pod.fit, found.node) for found in candidates}
-    highest = max(wishes.values(), default=0)
+    shape = _shape(pod)
+    judged = [(found.node.name, _judged(pod, shape, found)) for found in candidates]
+    highest = max((found.wish for _, found in judged), default=0)
     return {
-        found.node.name: _least_allocated(pod, found)
-        + _AFFINITY_WEIGHT * (HIGHEST * wishes[found.node.name] // highest if highest else 0)
-        for found in candidates
+        name: found.free + _AFFINITY_WEIGHT * (HIGHEST * found.wish // highest if highest else 0)
+        for name, found in judged
     }
 
 
@@ -63,6 +80,42 @@ def choose(scores: Mapping[str, int], random: Random) -> str:
     """The node with the highest score; a tie is drawn, so that nobody can rely on an order."""
     best = max(scores.values())
     return random.choice([name for name, score in scores.items() if score == best])
+
+
+def _shape(pod: PodInfo) -> str:
+    """All of a pod that nodes are judged by. A text, because those remember their hashes."""
+    return repr((sorted(pod.fit.requests.items()), pod.fit.wishes))
+
+
+def _judged(pod: PodInfo, shape: str, candidate: Candidate) -> _Judgement:
+    """A node is judged once for each shape of pod, for as long as it stays as it is."""
+    found: _Judgement | None = candidate.judged.get(shape)
+    if found is None:
+        if len(candidate.judged) >= _MOST_SHAPES:
+            candidate.judged.clear()
+        found = candidate.judged[shape] = _judgement(pod, candidate)
+    return found
+
+
+def _judgement(pod: PodInfo, candidate: Candidate) -> _Judgement:
+    shortfalls = fit.check(pod.fit, candidate.node, candidate.used)
+    return _Judgement(
+        rejection=_rejection(pod, candidate, shortfalls) if shortfalls else None,
+        free=_least_allocated(pod, candidate),
+        wish=fit.preference(pod.fit, candidate.node),
+    )
+
+
+def _rejection(pod: PodInfo, candidate: Candidate, shortfalls: Sequence[fit.Shortfall]) -> Rejection:
+    """What a pod is not meant for, or an empty node has not enough for, no removal changes."""
+    allocatable, requests = candidate.node.allocatable, pod.fit.requests
+    return Rejection(
+        texts=tuple(found.text for found in shortfalls),
+        resolvable=all(
+            found.resource and requests[found.resource] <= allocatable.get(found.resource, 0)
+            for found in shortfalls
+        ),
+    )
 
 
 def _least_allocated(pod: PodInfo, candidate: Candidate) -> int:

@@ -1,8 +1,8 @@
 """Asking an extender: who is asked, what is sent, and what an answer means.
 
-Stands for kube-scheduler's HTTPExtender (extender/v1), without ignorable extenders and preemption. Field names are
+Stands for kube-scheduler's HTTPExtender (extender/v1); whom it preempts is in `process_preemption`. Field names are
 Go's, capitalised. An extender that cannot be reached, answers `Error`, or names a node that it was not asked about
-fails the attempt; one whose Prioritize fails only has no say in it.
+fails the attempt, unless it is ignorable; one whose Prioritize fails only has no say in it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.scheduler.cache import Candidate
-from gpuyard_cluster.scheduler.cycle import Filtered
+from gpuyard_cluster.scheduler.cycle import Filtered, Rejection
 from gpuyard_cluster.scheduler.pods import PodInfo
 
 _SCORE_FACTOR = 10
@@ -31,6 +31,9 @@ class ExtenderClient(Protocol):
     async def prioritize(self, args: JSON) -> list[Any]:
         """ExtenderArgs -> HostPriorityList."""
 
+    async def preempt(self, args: JSON) -> JSON:
+        """ExtenderPreemptionArgs -> ExtenderPreemptionResult."""
+
     async def bind(self, args: JSON) -> JSON:
         """ExtenderBindingArgs -> ExtenderBindingResult."""
 
@@ -46,7 +49,10 @@ class ExtenderConfig:
     """The extender knows the nodes: only their names are sent."""
     filter_verb: str = "filter"
     prioritize_verb: str = "prioritize"
+    preempt_verb: str = "preempt"
     bind_verb: str = "bind"
+    ignorable: bool = False
+    """It is passed over where it fails, other than where it refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +95,22 @@ class Extender:
             raise ExtenderError(str(reply["Error"]))
 
     def _args(self, pod: PodInfo, candidates: Sequence[Candidate]) -> JSON:
-        metadata = {key: value for key, value in pod.obj["metadata"].items() if key != "managedFields"}
-        sent = {**pod.obj, "metadata": metadata}
         if self.config.node_cache_capable:
-            return {"Pod": sent, "Nodes": None, "NodeNames": [found.node.name for found in candidates]}
+            return {"Pod": sent(pod), "Nodes": None, "NodeNames": [found.node.name for found in candidates]}
         nodes = {"metadata": {}, "items": [found.obj for found in candidates]}
-        return {"Pod": sent, "Nodes": nodes, "NodeNames": None}
+        return {"Pod": sent(pod), "Nodes": nodes, "NodeNames": None}
 
     def _filtered(self, reply: JSON, known: Mapping[str, Candidate]) -> Filtered:
         if reply.get("Error"):
             raise ExtenderError(str(reply["Error"]))
         kept = self._kept(reply, known)
-        # A node in both maps shows the text of the second.
-        failed = {**(reply.get("FailedNodes") or {}), **(reply.get("FailedAndUnresolvableNodes") or {})}
-        failures = {name: (str(text),) for name, text in failed.items() if name in known}
+        failed, for_good = reply.get("FailedNodes") or {}, reply.get("FailedAndUnresolvableNodes") or {}
+        # A node in both maps shows the text of the second. One in neither has no text, and nobody is removed there.
+        failures = {
+            name: Rejection((str(text),), resolvable=name not in for_good)
+            for name, text in {**failed, **for_good}.items()
+            if name in known
+        }
         return Filtered(tuple(known[name] for name in kept), failures)
 
     def _kept(self, reply: JSON, known: Mapping[str, Candidate]) -> list[str]:
@@ -115,6 +123,12 @@ class Extender:
             problem = f'claims a filtered node "{unknown}" which is not found in the input node list'
             raise ExtenderError(f'extender "{self.url}" {problem}')
         return list(names)
+
+
+def sent(pod: PodInfo) -> JSON:
+    """A pod as it goes over the wire."""
+    metadata = {key: value for key, value in pod.obj["metadata"].items() if key != "managedFields"}
+    return {**pod.obj, "metadata": metadata}
 
 
 def _is_score(found: Any) -> bool:

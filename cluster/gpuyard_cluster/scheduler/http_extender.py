@@ -36,6 +36,9 @@ class HttpExtenderClient:
             raise ExtenderError(f"{self._url}/{self._config.prioritize_verb}: the answer is no JSON list")
         return reply
 
+    async def preempt(self, args: JSON) -> JSON:
+        return await self._object("preempt", self._config.preempt_verb, args)
+
     async def bind(self, args: JSON) -> JSON:
         return await self._object("bind", self._config.bind_verb, args)
 

@@ -3,6 +3,7 @@
 Stands for kube-scheduler's PodInfo: everything that filters and the queue look at, read once per version.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from gpuyard import fit, vocabulary
 from gpuyard.writes import JSON
 
 _ENDED = ("Succeeded", "Failed")
+_NOT_YET = "9999"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +67,35 @@ class PodInfo:
     def pending(self) -> bool:
         """Whether it is this scheduler's to bind."""
         mine = (self.obj.get("spec") or {}).get("schedulerName", vocabulary.SCHEDULER) == vocabulary.SCHEDULER
-        return mine and not (self.node or self.ended or self.obj["metadata"].get("deletionTimestamp"))
+        return mine and not (self.node or self.ended or self.leaving)
 
     @property
-    def scheduled_condition(self) -> dict[str, Any]:
-        """The condition PodScheduled; empty when there is none."""
+    def labels(self) -> Mapping[str, str]:
+        return self.obj["metadata"].get("labels") or {}
+
+    @property
+    def started(self) -> str:
+        """When it started; later than any time while it has not."""
+        return str((self.obj.get("status") or {}).get("startTime") or _NOT_YET)
+
+    @property
+    def leaving(self) -> bool:
+        """Whether it is being deleted."""
+        return bool(self.obj["metadata"].get("deletionTimestamp"))
+
+    @property
+    def preempted(self) -> bool:
+        """Whether it is being deleted because a scheduler wants its room."""
+        target = self.condition("DisruptionTarget")
+        cause = (target.get("status"), target.get("reason"))
+        return self.leaving and cause == ("True", "PreemptionByScheduler")
+
+    @property
+    def preempts(self) -> bool:
+        """Whether it may remove others."""
+        return (self.obj.get("spec") or {}).get("preemptionPolicy") != "Never"
+
+    def condition(self, kind: str) -> dict[str, Any]:
+        """The condition of that type; empty when there is none."""
         conditions = (self.obj.get("status") or {}).get("conditions") or ()
-        return next((found for found in conditions if found.get("type") == "PodScheduled"), {})
+        return next((found for found in conditions if found.get("type") == kind), {})

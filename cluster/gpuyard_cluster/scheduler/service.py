@@ -1,7 +1,7 @@
 """The scheduler at work: events in, one scheduling cycle after the other, binding cycles beside them.
 
-Stands for kube-scheduler's scheduleOne. Everything that it holds can be rebuilt from lists of pods and nodes; it
-begins when it has seen both.
+Stands for kube-scheduler's scheduleOne. Everything that it holds can be rebuilt from lists of objects; it
+begins when it has seen them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +14,11 @@ from gpuyard_cluster.recording import Recorder, Source
 from gpuyard_cluster.scheduler import reports
 from gpuyard_cluster.scheduler.attempt import Chosen, Failed, Unschedulable, attempt, describe
 from gpuyard_cluster.scheduler.cache import ClusterCache
+from gpuyard_cluster.scheduler.event_handlers import EventHandlers
+from gpuyard_cluster.scheduler.executor import Executor
 from gpuyard_cluster.scheduler.extenders import Extender, ExtenderError
 from gpuyard_cluster.scheduler.pods import PodInfo
+from gpuyard_cluster.scheduler.preemption import DefaultPreemption, Preemption, Spared
 from gpuyard_cluster.scheduler.queue import SchedulingQueue
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
@@ -25,7 +28,7 @@ _SOURCE = Source(vocabulary.SCHEDULER)
 
 
 class Scheduler:
-    """A `gpuyard_kube.api.Observer` of "pods" and "nodes"."""
+    """A `gpuyard_kube.api.Observer` of `event_handlers.RESOURCES`."""
 
     def __init__(
         self,
@@ -36,16 +39,21 @@ class Scheduler:
         seed: int,
         narrate: Narrator = silent,
     ) -> None:
-        self._api, self._runtime, self._extenders = api, runtime, tuple(extenders)
+        self._api, self._runtime = api, runtime
+        self._extenders = tuple(sorted(extenders, key=lambda found: found.config.ignorable))
         self._random, self._narrate = Random(seed), narrate
         self._queue, self._cache = SchedulingQueue(), ClusterCache()
+        self._handlers = EventHandlers(self._queue, self._cache)
         self._recorder = Recorder(api, runtime)
+        self._preemption = DefaultPreemption(
+            self._cache, self._handlers.budgets, self._extenders, self._random
+        )
+        self._executor = Executor(api, runtime, self._cache, self._recorder)
         self._changed = runtime.signal()
-        self._unseen = {"pods", "nodes"}
         self._stopped = False
 
     def start(self) -> None:
-        """Begin to schedule, as soon as pods and nodes are known."""
+        """Begin to schedule, as soon as everything is known."""
         self._runtime.spawn(self._run(), _ACTOR)
 
     def stop(self) -> None:
@@ -54,74 +62,21 @@ class Scheduler:
         self._changed.fire()
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
-        """All pods or nodes as of now."""
-        if resource == "pods":
-            self._replace_pods(list(objects))
-        elif resource == "nodes":
-            self._replace_nodes(list(objects))
-        self._unseen.discard(resource)
+        """All objects of one of `RESOURCES` as of now."""
+        self._handlers.replace(resource, objects)
         self._changed.fire()
 
     def observe(self, resource: str, event: str, obj: JSON) -> None:
-        """One change of a pod or node."""
-        if resource == "pods":
-            pod = PodInfo.of(obj)
-            if event == "DELETED":
-                self._gone(pod.uid)
-            else:
-                self._pod(pod)
-        elif resource == "nodes":
-            self._node(event, obj)
+        """One change of such an object."""
+        self._handlers.observe(resource, event, obj)
         self._changed.fire()
-
-    def _replace_pods(self, pods: list[JSON]) -> None:
-        infos = [PodInfo.of(pod) for pod in pods]
-        present = {pod.uid for pod in infos}
-        for uid in {*self._queue.uids(), *self._cache.booked} - present:
-            self._gone(uid)
-        for pod in infos:
-            self._pod(pod)
-
-    def _replace_nodes(self, nodes: list[JSON]) -> None:
-        present = {node["metadata"]["name"] for node in nodes}
-        for name in set(self._cache.names) - present:
-            self._cache.remove_node(name)
-            self._queue.wake()
-        for node in nodes:
-            self._node("MODIFIED", node)
-
-    def _node(self, event: str, node: JSON) -> None:
-        if event == "DELETED":
-            woken = self._cache.remove_node(node["metadata"]["name"])
-        else:
-            woken = self._cache.set_node(node)
-        if woken:
-            self._queue.wake()
-
-    def _pod(self, pod: PodInfo) -> None:
-        if pod.ended:
-            self._gone(pod.uid)
-        elif pod.node:
-            self._queue.remove(pod.uid)
-            self._cache.assign(pod)
-            self._queue.wake()
-        elif not pod.pending:
-            self._gone(pod.uid)
-        elif not self._cache.assigned(pod.uid):
-            self._queue.update(pod)
-            self._cache.nominate(pod)
-
-    def _gone(self, uid: str) -> None:
-        self._queue.remove(uid)
-        self._cache.withdraw(uid)
-        if self._cache.release(uid):
-            self._queue.wake()
 
     async def _run(self) -> None:
         while not self._stopped:
-            pod = None if self._unseen else self._queue.pop(self._runtime.now())
+            synced = self._handlers.synced
+            pod = self._queue.pop(self._runtime.now()) if synced else None
             if pod is None:
-                await self._changed.wait(None if self._unseen else self._queue.next_at())
+                await self._changed.wait(self._queue.next_at() if synced else None)
             else:
                 await self._cycle(pod)
 
@@ -135,8 +90,8 @@ class Scheduler:
             case Chosen(node=node):
                 self._cache.assume(pod, node)
                 self._runtime.spawn(self._bind(pod, node), f"bind {pod.key}")
-            case Unschedulable(message=message):
-                await self._reject(pod.uid, message)
+            case Unschedulable():
+                await self._reject(pod, outcome)
             case Failed(message=message):
                 await self._fail(pod.uid, message)
 
@@ -159,32 +114,58 @@ class Scheduler:
                 try:
                     await extender.bind(pod, node)
                 except ExtenderError as error:
+                    if extender.config.ignorable:
+                        continue
                     return str(error)
                 return ""
         reply = await self._api.send(reports.binding(pod, node))
         return f'running Bind plugin "DefaultBinder": {reply.reason}' if not reply.ok else ""
 
-    async def _reject(self, uid: str, message: str) -> None:
-        if await self._report(uid, reports.UNSCHEDULABLE, message):
-            self._queue.reject(uid, self._runtime.now())
+    async def _reject(self, pod: PodInfo, failed: Unschedulable) -> None:
+        found = await self._preemption.post_filter(pod, failed)
+        if self._stopped or pod.uid not in self._queue:
+            return
+        if isinstance(found, Preemption):
+            problem = await self._preempt(pod, failed.message, found)
         else:
-            # Nobody would know why the pod waits: try it again, and so the writing.
-            self._queue.fail(uid, self._runtime.now())
+            problem = await self._spare(pod, failed.message, found)
+        if problem:
+            # Nobody would know why the pod waits, or who has to go: try it again, and so the writing.
+            self._tell(pod, problem)
+            self._queue.fail(pod.uid, self._runtime.now())
+        else:
+            self._queue.reject(pod.uid, self._runtime.now())
+
+    async def _preempt(self, pod: PodInfo, message: str, found: Preemption) -> str:
+        """The node is promised before anybody leaves it, so that no other pod takes the room."""
+        names = ", ".join(victim.key for victim in found.victims)
+        self._tell(pod, f"is promised {found.node}, for which {names} must leave")
+        self._cache.nominator.nominate(pod, found.node)
+        problem = await self._report(pod.uid, reports.UNSCHEDULABLE, message, found.node)
+        return problem or await self._executor.make_room(pod, found)
+
+    async def _spare(self, pod: PodInfo, message: str, found: Spared) -> str:
+        if found.hopeless:
+            self._cache.nominator.withdraw(pod.uid)
+        nominated = "" if found.hopeless else None
+        text = f"{message} {found.message}".rstrip()
+        return await self._report(pod.uid, reports.UNSCHEDULABLE, text, nominated)
 
     async def _fail(self, uid: str, message: str) -> None:
+        self._cache.nominator.withdraw(uid)
         self._queue.fail(uid, self._runtime.now())
         self._changed.fire()
-        await self._report(uid, reports.SCHEDULER_ERROR, message)
+        await self._report(uid, reports.SCHEDULER_ERROR, message, "")
 
-    async def _report(self, uid: str, reason: str, message: str) -> bool:
-        """Say on the pod why it waits; False when the API server failed to take it."""
+    async def _report(self, uid: str, reason: str, message: str, nominated: str | None) -> str:
+        """Say on the pod why it waits, and for which node; why the API server failed to take it, or empty."""
         pod, now = self._queue.get(uid), self._runtime.now()
-        write = reports.condition(pod, reason, message, now) if pod else None
+        write = reports.condition(pod, reason, message, now, nominated=nominated) if pod else None
         if pod is None or write is None:
-            return True
-        status = (await self._api.send(write)).status
+            return ""
+        reply = await self._api.send(write)
         self._recorder.record(_SOURCE, reports.failed(pod, message))
-        return status < 500
+        return reply.reason if reply.status >= 500 else ""
 
     def _tell(self, pod: PodInfo, text: str) -> None:
         self._narrate(Beat(_ACTOR, f"{pod.key}: {text}"))

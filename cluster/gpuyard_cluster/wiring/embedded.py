@@ -22,6 +22,7 @@ from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.apiserver.webhook_calls import call_webhook
 from gpuyard_cluster.listening import listen
 from gpuyard_cluster.logs import LogLine, NoLogsError
+from gpuyard_cluster.scheduler.event_handlers import RESOURCES as SCHEDULER_RESOURCES
 from gpuyard_cluster.scheduler.extenders import ExtenderConfig
 from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
 from gpuyard_cluster.wiring import direct_node, identities, manifests, parts
@@ -135,7 +136,7 @@ class EmbeddedYard:
         self._ends.push_async_callback(client.close)
         api = DirectApi(self.server, "kube-scheduler", identities.SCHEDULER)
         scheduler = parts.scheduler(api, self.runtime, client, self._options)
-        self._feed(scheduler, parts.NODE_RESOURCES)
+        self._feed(scheduler, SCHEDULER_RESOURCES)
         scheduler.start()
 
     def _start_controllers(self) -> None:

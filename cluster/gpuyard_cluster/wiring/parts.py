@@ -31,8 +31,6 @@ from gpuyard_extender.settings import Settings
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
-NODE_RESOURCES = {"pods": "/api/v1/pods", "nodes": "/api/v1/nodes"}
-
 
 def own_resources(node: str) -> Mapping[str, str]:
     """What the parts on a node watch: its own object and its pods, as kubelets do."""

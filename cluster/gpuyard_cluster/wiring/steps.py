@@ -15,11 +15,12 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.kubelet.disks import MemoryDisk
 from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.logs import LogLine, NoLogsError
+from gpuyard_cluster.scheduler.event_handlers import RESOURCES as SCHEDULER_RESOURCES
 from gpuyard_cluster.scopes import Scope
 from gpuyard_cluster.wiring import identities, manifests, parts
 from gpuyard_cluster.wiring.direct import DirectExtender, DirectPodResources, connect
 from gpuyard_cluster.wiring.mortal import MortalApi, Part, Watcher
-from gpuyard_cluster.wiring.parts import NODE_RESOURCES, Options
+from gpuyard_cluster.wiring.parts import Options
 from gpuyard_device_plugin.service import DevicePlugin, Ports
 from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Api
@@ -121,7 +122,7 @@ class StepsYard:
             "extender": (lambda api, runtime: parts.extender(api, runtime, options), EXTENDER_RESOURCES),
             "scheduler": (
                 lambda api, runtime: parts.scheduler(api, runtime, self._extender, options),
-                NODE_RESOURCES,
+                SCHEDULER_RESOURCES,
             ),
             "operator": (
                 lambda api, runtime: Operator(api, runtime, self._extender, options.narrate),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard import vocabulary
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.apiserver.direct import DirectApi, Feed, feed
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import Request
@@ -19,13 +19,13 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.kubelet.disks import MemoryDisk
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.service import Kubelet
+from gpuyard_cluster.scheduler.event_handlers import RESOURCES
 from gpuyard_cluster.scheduler.service import Scheduler
 from tests.cluster.kubelet.counting_plugin import CountingPlugin, listed
 from tests.cluster.small_api import pod, settle
 
 CHIP = "example.com/chip"
 NODES = ("node-1", "node-2")
-WATCHED = {"pods": "/api/v1/pods", "nodes": "/api/v1/nodes"}
 
 
 class World:
@@ -44,6 +44,13 @@ class World:
         for name in ("scheduler", *NODES):
             self.start(name)
         settle(self.steps)
+        self._untaint()
+
+    def _untaint(self) -> None:
+        """What the node lifecycle controller does with nodes that are ready; it is not here."""
+        for name in NODES:
+            write = Write("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}}, PatchType.MERGE)
+            assert self.steps.complete(self.api.send(write)).ok
 
     def _fault(self, request: Request) -> ApiError | None:
         self.failing -= 1
@@ -57,7 +64,7 @@ class World:
             part.stop()
         made = self._scheduler() if name == "scheduler" else self._kubelet(name)
         made.start()
-        self.parts[name] = (made, feed(self.server, made, WATCHED, self._deliver))
+        self.parts[name] = (made, feed(self.server, made, RESOURCES, self._deliver))
         if name != "scheduler" and name not in self.gone:
             self.list_devices(name, register=True)
 

@@ -17,6 +17,9 @@ class ScriptedExtender:
         self.calls: list[tuple[str, JSON]] = []
         self.on_filter: Callable[[JSON], JSON] = lambda args: {"NodeNames": args["NodeNames"], "Error": ""}
         self.on_prioritize: Callable[[JSON], list[Any]] = lambda args: []
+        self.on_preempt: Callable[[JSON], JSON] = lambda args: {
+            "NodeNameToMetaVictims": args["NodeNameToMetaVictims"]
+        }
         self.bind_error: Callable[[JSON], str] = lambda args: ""
         self.bind_seconds = 0.0
         self.filter_seconds = 0.0
@@ -33,6 +36,10 @@ class ScriptedExtender:
     async def prioritize(self, args: JSON) -> list[Any]:
         self.calls.append(("prioritize", args))
         return self.on_prioritize(args)
+
+    async def preempt(self, args: JSON) -> JSON:
+        self.calls.append(("preempt", args))
+        return self.on_preempt(args)
 
     async def bind(self, args: JSON) -> JSON:
         self.calls.append(("bind", args))

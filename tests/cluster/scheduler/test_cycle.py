@@ -2,8 +2,15 @@ from random import Random
 from typing import Any
 
 from gpuyard.fit import NodeFit
+from gpuyard_cluster.scheduler.attempt import Unschedulable
 from gpuyard_cluster.scheduler.cache import Candidate
-from gpuyard_cluster.scheduler.cycle import choose, filter_nodes, in_tree_scores, unschedulable_message
+from gpuyard_cluster.scheduler.cycle import (
+    Rejection,
+    choose,
+    filter_nodes,
+    in_tree_scores,
+    unschedulable_message,
+)
 from gpuyard_cluster.scheduler.pods import PodInfo
 from tests.cluster.small_api import node, pod
 
@@ -26,14 +33,20 @@ def test_every_short_resource_is_named_and_other_refusals_end_the_check() -> Non
     kept = filter_nodes(info({"cpu": "4", "example.com/chip": "1"}), nodes)
     assert kept.feasible == ()
     assert kept.failures == {
-        "a": ("Insufficient example.com/chip",),
-        "b": ("Insufficient cpu", "Insufficient example.com/chip"),
-        "c": ("node(s) had untolerated taint(s)",),
+        "a": Rejection(("Insufficient example.com/chip",), resolvable=False),
+        "b": Rejection(("Insufficient cpu", "Insufficient example.com/chip"), resolvable=False),
+        "c": Rejection(("node(s) had untolerated taint(s)",), resolvable=False),
     }
-    assert unschedulable_message(3, kept.failures) == (
+    assert Unschedulable(3, kept.failures).message == (
         "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), "
         "2 Insufficient example.com/chip."
     )
+
+
+def test_removing_pods_may_help_only_where_an_empty_node_would_do() -> None:
+    full = {"cpu": 8000, "pods": 110}
+    kept = filter_nodes(info({"cpu": "4"}), [candidate("full", full), candidate("small", full, cpu="2")])
+    assert {name: found.resolvable for name, found in kept.failures.items()} == {"full": True, "small": False}
 
 
 def test_a_message_needs_no_reasons() -> None:

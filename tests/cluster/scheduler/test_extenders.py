@@ -7,7 +7,7 @@ from gpuyard.fit import NodeFit
 from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.scheduler.cache import Candidate
-from gpuyard_cluster.scheduler.cycle import Filtered
+from gpuyard_cluster.scheduler.cycle import Filtered, Rejection
 from gpuyard_cluster.scheduler.extenders import Extender, ExtenderConfig, ExtenderError
 from gpuyard_cluster.scheduler.pods import PodInfo
 from tests.cluster.scheduler.scripted_extender import ScriptedExtender
@@ -87,7 +87,10 @@ def test_reasons_come_from_both_maps_and_the_unresolvable_one_wins() -> None:
         }
     )
     assert names(kept) == ["c"]
-    assert kept.failures == {"a": ("second",), "b": ("no",)}
+    assert kept.failures == {
+        "a": Rejection(("second",), resolvable=False),
+        "b": Rejection(("no",), resolvable=True),
+    }
 
 
 def test_a_node_that_is_dropped_without_a_word_is_gone() -> None:

@@ -15,8 +15,8 @@ def info(condition: JSON | None = None, nominated: str = "") -> PodInfo:
     return PodInfo.of(made)
 
 
-def written(found: PodInfo, message: str = "no") -> Any:
-    write = reports.condition(found, "Unschedulable", message, NOW)
+def written(found: PodInfo, message: str = "no", nominated: str | None = None) -> Any:
+    write = reports.condition(found, "Unschedulable", message, NOW, nominated=nominated)
     assert write is not None
     assert isinstance(write.body, dict)
     assert write.body["metadata"] == {"uid": "uid"}
@@ -26,7 +26,7 @@ def written(found: PodInfo, message: str = "no") -> Any:
 def test_a_condition_is_written_once() -> None:
     (condition,) = written(info())["conditions"]
     assert condition["lastTransitionTime"] == "2023-11-14T22:13:20Z"
-    assert reports.condition(info(condition), "Unschedulable", "no", NOW + 60) is None
+    assert reports.condition(info(condition), "Unschedulable", "no", NOW + 60, nominated="") is None
 
 
 def test_another_text_is_written_and_the_time_of_the_change_to_false_stays() -> None:
@@ -36,9 +36,11 @@ def test_another_text_is_written_and_the_time_of_the_change_to_false_stays() -> 
     assert (changed["message"], changed["lastTransitionTime"]) == ("still not", "2020-01-01T00:00:00Z")
 
 
-def test_a_nomination_ends_even_where_the_text_stays() -> None:
+def test_a_nomination_is_written_and_ends_even_where_the_text_stays() -> None:
     (condition,) = written(info())["conditions"]
-    assert written(info(condition, "node-1"))["nominatedNodeName"] is None
+    assert written(info(condition), nominated="node-1")["nominatedNodeName"] == "node-1"
+    assert written(info(condition, "node-1"), nominated="")["nominatedNodeName"] is None
+    assert "nominatedNodeName" not in written(info(condition, "node-1"), "another text")
 
 
 def test_a_binding_and_its_event_name_the_pod_by_uid() -> None:

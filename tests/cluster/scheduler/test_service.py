@@ -2,70 +2,15 @@ from typing import Any
 
 import pytest
 
-from gpuyard.narration import Beat
-from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
-from gpuyard_cluster.scheduler.extenders import Extender, ExtenderConfig
 from gpuyard_cluster.scheduler.service import Scheduler
-from tests.cluster.scheduler.scripted_extender import ScriptedExtender
+from tests.cluster.scheduler.world import GPU, World, nobody, rejecting
 from tests.cluster.small_api import SmallApi, node, pod, settle
-
-GPU = "nvidia.com/gpu"
-
-
-class World:
-    """A cluster with nothing but a scheduler in it."""
-
-    def __init__(self, *, seed: int = 1) -> None:
-        self.steps = Steps()
-        self.api = SmallApi(self.steps)
-        self.extender = ScriptedExtender(self.api, self.steps)
-        self.beats: list[Beat] = []
-        self.scheduler = self.new_scheduler(seed)
-
-    def new_scheduler(self, seed: int = 1) -> Scheduler:
-        extender = Extender(ExtenderConfig(frozenset({GPU})), self.extender, "http://gpuyard")
-        made = Scheduler(self.api, self.steps, [extender], seed=seed, narrate=self.beats.append)
-        made.start()
-        self.api.attach(made)
-        return made
-
-    def restart(self) -> None:
-        self.api.detach(self.scheduler)
-        self.scheduler.stop()
-        self.scheduler = self.new_scheduler()
-
-    def add(self, *objects: JSON) -> None:
-        for obj in objects:
-            self.api.put("pods" if obj["kind"] == "Pod" else "nodes", obj)
-        settle(self.steps)
-
-    def later(self, seconds: float) -> None:
-        settle(self.steps, self.steps.now() + seconds)
-
-    def node_of(self, name: str) -> Any:
-        return self.api.pod(name)["spec"].get("nodeName")
-
-    def reason(self, name: str) -> tuple[str, str]:
-        conditions = self.api.pod(name)["status"].get("conditions", ())
-        found: JSON = next((found for found in conditions if found["type"] == "PodScheduled"), {})
-        return found.get("reason", ""), found.get("message", "")
-
-    def filters(self) -> int:
-        return self.extender.verbs().count("filter")
 
 
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-def rejecting(args: JSON) -> JSON:
-    names = args["NodeNames"]
-    return {
-        "NodeNames": [],
-        "FailedAndUnresolvableNodes": dict.fromkeys(names, "InsufficientGPUs: not enough"),
-    }
 
 
 def test_a_pod_without_managed_resources_is_bound_without_the_extender(world: World) -> None:
@@ -98,7 +43,11 @@ def test_pods_are_taken_by_priority_then_by_creation(world: World) -> None:
 def test_two_pods_never_get_the_same_room_while_a_binding_is_on_its_way(world: World) -> None:
     world.extender.bind_seconds = 2.0
     world.add(node("a", nvidia_com__gpu=1), pod("one", {GPU: "1"}), pod("two", {GPU: "1"}))
-    assert world.reason("two") == ("Unschedulable", "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
+    text = f"0/1 nodes are available: 1 Insufficient {GPU}."
+    assert world.reason("two") == (
+        "Unschedulable",
+        f"{text} {nobody(1, 'No preemption victims found for incoming pod')}",
+    )
     world.later(2)
     assert (world.node_of("one"), world.node_of("two")) == ("a", None)
 
@@ -107,7 +56,7 @@ def test_a_pod_that_does_not_fit_says_why_once(world: World) -> None:
     world.add(node("a", nvidia_com__gpu=1), node("b"), node("c", cpu="100m"))
     world.add(pod("big", {GPU: "2", "cpu": "1"}))
     text = "0/3 nodes are available: 1 Insufficient cpu, 3 Insufficient nvidia.com/gpu."
-    assert world.reason("big") == ("Unschedulable", text)
+    assert world.reason("big") == ("Unschedulable", f"{text} {nobody(3)}")
     assert [event["reason"] for event in world.api.events] == ["FailedScheduling"]
     writes = len(world.api.writes)
     world.add(node("d"))
@@ -128,7 +77,7 @@ def test_a_rejection_is_tried_again_at_once_when_something_changes(world: World)
     world.extender.on_filter = rejecting
     world.add(node("a", nvidia_com__gpu=1), pod("train", {GPU: "1"}))
     assert world.filters() == 2, "once, and once because its own condition was written"
-    assert world.reason("train")[1] == "0/1 nodes are available: 1 InsufficientGPUs: not enough."
+    assert world.reason("train")[1] == f"0/1 nodes are available: 1 InsufficientGPUs: not enough. {nobody(1)}"
     world.api.put("nodes", node("a", nvidia_com__gpu=1, labels={"new": "yes"}))
     settle(world.steps)
     assert world.filters() == 3
@@ -270,7 +219,7 @@ def test_a_scheduler_rebuilt_at_any_moment_goes_on_where_it_was(world: World) ->
     assert world.node_of("two") == "a"
 
 
-def test_it_waits_for_pods_and_nodes_before_it_says_anything() -> None:
+def test_it_waits_for_everything_that_it_needs_before_it_says_anything() -> None:
     steps = Steps()
     api = SmallApi(steps)
     scheduler = Scheduler(api, steps, seed=1)
@@ -280,6 +229,9 @@ def test_it_waits_for_pods_and_nodes_before_it_says_anything() -> None:
     settle(steps)
     assert api.writes == []
     scheduler.replace("nodes", [api.put("nodes", node("a"))])
+    settle(steps)
+    assert api.writes == []
+    scheduler.replace("poddisruptionbudgets", [])
     settle(steps)
     assert api.pod("web")["spec"]["nodeName"] == "a"
 
