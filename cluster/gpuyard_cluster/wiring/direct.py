@@ -53,9 +53,6 @@ class DirectExtender:
     async def preempt(self, args: JSON) -> JSON:
         return self.living.preempt(args)
 
-    async def preempt(self, args: JSON) -> JSON:
-        return self.living.preempt(args)
-
     async def bind(self, args: JSON) -> JSON:
         """Bind is the verb that waits, so that its extender can die, or stay silent, in the middle."""
         extender, answers, done = self.living, list[JSON](), self._clock.signal()
