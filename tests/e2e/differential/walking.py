@@ -4,7 +4,8 @@ One pod at a time, each once the last has found its place or was refused: how se
 a matter of luck on a real cluster. The nodes have no kubelets: what is compared was decided before one is asked.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -26,23 +27,23 @@ class Ground:
 
     async def walk(self, workload: Workload) -> list[str]:
         """For each pod that came: where it is and with which devices, or why it has no place."""
-        async with self._nodes(workload):
+        names = {node["metadata"]["name"] for node in workload.nodes}
+        async with self._made_up(workload.nodes, names):
             outcomes = []
             for move in workload.moves:
                 if isinstance(move, Leaving):
                     await self._leave(move.name)
                 else:
-                    outcomes.append(await self._come(move))
+                    outcomes.append(await self._come(move, names))
             for pod in (await self.api.read(PODS)).body["items"]:
                 await self._leave(pod["metadata"]["name"])
             return outcomes
 
     @asynccontextmanager
-    async def _nodes(self, workload: Workload) -> AsyncIterator[None]:
-        names = {node["metadata"]["name"] for node in workload.nodes}
+    async def _made_up(self, nodes: Sequence[JSON], names: set[str]) -> AsyncIterator[None]:
         if not (await self.api.read(f"/api/v1/namespaces/{NAMESPACE}")).ok:
             await self._send("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
-        for node in workload.nodes:
+        for node in nodes:
             await self._send("POST", NODES, node)
         await until(lambda: self._known(names), "the extender knows the nodes")
         try:
@@ -52,16 +53,17 @@ class Ground:
                 await self._send("DELETE", f"{NODES}/{name}")
             await until(lambda: self._unknown(names), "the extender has forgotten the nodes")
 
-    async def _come(self, pod: JSON) -> str:
+    async def _come(self, pod: JSON, nodes: set[str]) -> str:
         name = pod["metadata"]["name"]
         await self._send("POST", PODS, pod)
         await until(lambda: self._decided(name), f"{name} is bound, or refused")
         found = (await self.api.read(f"{PODS}/{name}")).body
         if node_of(found):
             return f"{name}: {node_of(found)} {found['metadata']['annotations'][vocabulary.ALLOCATION]}"
-        code = (await self.ask(f"/v1/pods/{NAMESPACE}/{name}/explain")).body["code"]
+        told = (await self.ask(f"/v1/pods/{NAMESPACE}/{name}/explain")).body["nodes"]
         await self._leave(name)
-        return f"{name}: {code}"
+        ours = sorted(f"{node['node']} {node['reason']}" for node in told if node["node"] in nodes)
+        return f"{name}: refused: {', '.join(ours)}"
 
     async def _decided(self, name: str) -> bool:
         pod = (await self.api.read(f"{PODS}/{name}")).body
@@ -92,3 +94,10 @@ class Ground:
     async def _send(self, verb: str, path: str, body: JSON | None = None, **more: dict[str, str]) -> None:
         reply = await self.api.send(Write(verb, path, body, **more))
         assert reply.ok, reply.reason
+
+
+async def both(one: Ground, other: Ground, workload: Workload) -> tuple[list[str], list[str]]:
+    """A workload on two clusters at once; where it fails on one, the other is tidied up as well."""
+    async with asyncio.TaskGroup() as group:
+        walks = [group.create_task(ground.walk(workload)) for ground in (one, other)]
+    return walks[0].result(), walks[1].result()

@@ -7,6 +7,7 @@ import asyncio
 import os
 
 from tests.e2e.differential.grounds import embedded, real
+from tests.e2e.differential.walking import both
 from tests.e2e.differential.workloads import workload
 
 NUMBERS = range(int(os.environ.get("GPUYARD_WORKLOADS", "30")))
@@ -16,7 +17,7 @@ def test_both_schedulers_choose_the_same_nodes_and_devices(kubeconfig: str) -> N
     async def story() -> None:
         async with embedded() as ours, real(kubeconfig) as theirs:
             for number in NUMBERS:
-                found = await asyncio.gather(ours.walk(workload(number)), theirs.walk(workload(number)))
+                found = await both(ours, theirs, workload(number))
                 assert found[0] == found[1], f"workload {number}"
 
     asyncio.run(story())

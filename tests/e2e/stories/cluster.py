@@ -143,7 +143,7 @@ async def until(holds: Callable[[], Awaitable[bool]], what: str, seconds: float 
     deadline = asyncio.get_running_loop().time() + seconds
     while not await holds():
         assert asyncio.get_running_loop().time() < deadline, f"not so after {seconds} s: {what}"
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.05)
 
 
 def faults(pods: Iterable[JSON]) -> list[str]:
