@@ -33,7 +33,9 @@ def bind(backend: Backend, target: Target, binding: JSON, options: WriteOptions)
         if given.get(key):
             pod["metadata"][key] = {**pod["metadata"].get(key, {}), **given[key]}
     scheduled = {"type": "PodScheduled", "status": "True"}
-    pod["status"] = with_condition(pod.get("status", {}), scheduled, backend.timestamp())
+    # The place that it was promised it has now, or does not need (ClearingNominatedNodeNameAfterBinding).
+    status = {key: value for key, value in pod.get("status", {}).items() if key != "nominatedNodeName"}
+    pod["status"] = with_condition(status, scheduled, backend.timestamp())
     commits.put(backend, target, pod, dry_run=options.dry_run)
 
 

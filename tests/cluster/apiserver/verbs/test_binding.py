@@ -82,3 +82,10 @@ def test_selectors_by_node_see_the_pod_move(api: Caller) -> None:
     api.patch(f"{PODS}/a", {"metadata": {"labels": {"x": "y"}}}, MERGE)
     assert seen(queue) == [("ADDED", "a"), ("DELETED", "a")]
     assert seen(kubelet) == [("ADDED", "a"), ("MODIFIED", "a")]
+
+
+def test_a_promise_ends_with_the_binding(api: Caller) -> None:
+    api.make(PODS, pod("a"))
+    api.patch(f"{PODS}/a/status", {"status": {"nominatedNodeName": "m"}}, MERGE)
+    api.post(BINDING, binding("a", "n"))
+    assert "nominatedNodeName" not in api.get(f"{PODS}/a").body["status"]
