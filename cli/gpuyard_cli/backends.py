@@ -1,5 +1,6 @@
 """The port between a scenario and the cluster that it runs on."""
 
+from pathlib import Path
 from typing import Protocol
 
 from gpuyard.writes import JSON
@@ -34,6 +35,9 @@ class Backend(Protocol):
 
     async def hurt(self, fault: DriverFault) -> None:
         """Inject a fault of a driver. RefusedError when there is no such node."""
+
+    async def reconfigure(self, yard: Path) -> None:
+        """The nodes have other GPUs from now on, or other configurations of their plugins, as a yard.yaml says."""
 
     async def pass_on(self) -> bool:
         """Let a little happen; False when nothing will ever happen again by itself."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from gpuyard import accounts
 from gpuyard.accounts import LedgerAccount, NodeAccounts
@@ -12,6 +13,7 @@ from gpuyard_cli import auditing, faults, requests
 from gpuyard_cli.auditing import Audited, Silent
 from gpuyard_cli.injections import DriverFault, RefusedBinding
 from gpuyard_cli.observation import Snapshot
+from gpuyard_cli.yard_files import load_yard
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_kube.http import HttpApi
 
@@ -44,6 +46,9 @@ class EmbeddedBackend:
 
     async def hurt(self, fault: DriverFault) -> None:
         await requests.hurt(self._api, fault)
+
+    async def reconfigure(self, yard: Path) -> None:
+        self._yard.reconfigure(load_yard(yard))
 
     async def pass_on(self) -> bool:
         await asyncio.sleep(LOOK_SECONDS)

@@ -1,20 +1,18 @@
 """An example: a folder with a yard, a scenario and Kubernetes objects, checked before anything runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuyard import mig, requests, vocabulary, yard
+from gpuyard import mig, requests, vocabulary
 from gpuyard.amounts import containers_of
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
-from gpuyard_cli import scenario
-from gpuyard_cli.injections import DriverFault
+from gpuyard_cli import scenario, step_checks
 from gpuyard_cli.inputs import InvalidInputError, documents
-from gpuyard_cli.requests import COLLECTIONS
-from gpuyard_cli.scenario import Scenario, Step
-from gpuyard_device_plugin import config, node_inventory
+from gpuyard_cli.scenario import Scenario
+from gpuyard_cli.yard_files import load_yard, only
 
 _PLAIN_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 
@@ -44,39 +42,12 @@ def load(folder: Path) -> Example:
     example = Example(
         folder=folder,
         nodes=load_yard(folder / "yard.yaml"),
-        scenario=scenario.parse(folder / "scenario.yaml", _only(folder / "scenario.yaml")),
+        scenario=scenario.parse(folder / "scenario.yaml", only(folder / "scenario.yaml")),
         objects={path.name: _objects(path) for path in sorted((folder / "objects").glob("*.yaml"))},
     )
     _check_namespace(example)
-    for number, step in enumerate(example.scenario.steps):
-        _check(example, f"steps[{number}]", step)
+    step_checks.check(folder / "scenario.yaml", example.scenario, example.nodes, example.objects)
     return example
-
-
-def load_yard(path: Path) -> tuple[YardNode, ...]:
-    """The nodes in a yard.yaml."""
-    try:
-        nodes = yard.parse(_only(path))
-    except yard.InvalidYardError as fault:
-        raise InvalidInputError(path, fault.field, fault.problem, fault.remedy) from fault
-    for number, node in enumerate(nodes):
-        _check_plugin(path, f"nodes[{number}].plugin", node)
-    return nodes
-
-
-def _check_plugin(path: Path, place: str, node: YardNode) -> None:
-    """The plugin's configuration must make sense, and for the node's GPUs."""
-    try:
-        node_inventory.build(node.gpus, config.parse(node.plugin_config))
-    except config.InvalidConfigError as fault:
-        raise InvalidInputError(path, f"{place}.{fault.field}", fault.problem, fault.remedy) from fault
-
-
-def _only(path: Path) -> object:
-    found = documents(path)
-    if len(found) != 1:
-        raise InvalidInputError(path, "", f"{len(found)} documents", "write exactly one YAML document")
-    return found[0]
 
 
 def _objects(path: Path) -> tuple[JSON, ...]:
@@ -131,44 +102,3 @@ def _check_namespace(example: Example) -> None:
     if found and (namespace := example.scenario.namespace) not in found:
         problem, remedy = f"no object is in {namespace!r}", f"name one of {', '.join(sorted(found))}"
         raise InvalidInputError(example.folder / "scenario.yaml", "namespace", problem, remedy)
-
-
-def _check(example: Example, place: str, step: Step) -> None:
-    """Names in a step must be those of the example's files and nodes."""
-    file = example.folder / "scenario.yaml"
-    known = {node.name for node in example.nodes}
-    for name in step.apply:
-        if name not in example.objects:
-            remedy = f"name one of {', '.join(example.objects)}"
-            raise InvalidInputError(file, f"{place}.apply", f"there is no objects/{name}", remedy)
-    for target in step.delete:
-        if (kind := target.partition("/")[0]) not in COLLECTIONS:
-            remedy = f"a step can delete {', '.join(COLLECTIONS)}"
-            raise InvalidInputError(file, f"{place}.delete", f"unknown kind {kind!r}", remedy)
-    for field, name in _nodes_of(step):
-        if name not in known:
-            remedy = f"name one of {', '.join(sorted(known))}"
-            raise InvalidInputError(file, f"{place}.{field}", f"yard.yaml has no node {name!r}", remedy)
-    if isinstance(step.fault, DriverFault):
-        _check_gpus(example, f"{place}.fault", step.fault)
-
-
-def _check_gpus(example: Example, place: str, fault: DriverFault) -> None:
-    indexes = {gpu.index for node in example.nodes if node.name == fault.node for gpu in node.gpus}
-    for index in fault.gpus:
-        if index not in indexes:
-            remedy = f"name one of {', '.join(map(str, sorted(indexes))) or 'another node'}"
-            file, problem = example.folder / "scenario.yaml", f"{fault.node} has no GPU {index}"
-            raise InvalidInputError(file, place, problem, remedy)
-
-
-def _nodes_of(step: Step) -> Iterator[tuple[str, str]]:
-    if isinstance(step.fault, DriverFault):
-        yield "fault", step.fault.node
-    yield from (("join", name) for name in step.join)
-    for field, counts in (("expect.allocatable", step.expect.allocatable), ("expect.free", step.expect.free)):
-        yield from ((field, name) for name in counts)
-    for pod, expected in step.expect.pods.items():
-        if expected.node is not None:
-            yield f"expect.pods.{pod}.node", expected.node
-        yield from ((f"expect.pods.{pod}.reasons", name) for name in expected.reasons)

@@ -20,6 +20,9 @@ def _differences(expected: Expectation, seen: Observation) -> Iterator[str]:
         yield f"reservations are {list(seen.reservations)}, expected {sorted(expected.reservations)}"
     yield from _counts("allocatable", expected.allocatable, seen.allocatable)
     yield from _counts("free", expected.free, seen.free)
+    for node, pairs in expected.links_down.items():
+        found = seen.links_down.get(node, ())
+        yield from _same(f"node {node}", "links down", " ".join(sorted(pairs)), " ".join(sorted(found)))
     for place, lines in expected.sees.items():
         for line in lines:
             if line not in seen.sees.get(place, ()):

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from gpuyard.writes import JSON
@@ -18,6 +19,7 @@ from gpuyard_cli.kind_yard import LOOK_SECONDS, KindYard
 from gpuyard_cli.live_accounts import LiveAccounts
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.runner import Outcome
+from gpuyard_cli.yard_files import load_yard
 from gpuyard_kube.http import HttpApi, NoServerError
 
 
@@ -50,6 +52,10 @@ class KindBackend:
         fault = replace(fault, node=self._yard.workers[fault.node])
         self._hurt.add(replace(fault, text=None))
         await requests.hurt(self._yard.api, fault)
+
+    async def reconfigure(self, yard: Path) -> None:
+        [document] = documents(yard)
+        await self._yard.reconfigure(load_yard(yard), document)
 
     async def pass_on(self) -> bool:
         await self._yard.runtime.sleep_until(self.now() + LOOK_SECONDS)

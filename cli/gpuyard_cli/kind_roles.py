@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gpuyard import annotations, vocabulary
+from gpuyard.inventory import Inventory
 from gpuyard.quantities import whole
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
@@ -35,12 +36,26 @@ def ends(pod: JSON) -> bool:
 
 def offers(node: JSON, part: YardNode) -> bool:
     """Whether plugin and kubelet of a node have told the API server all of the yard node that it plays."""
-    inventory = node_inventory.build(part.gpus, config.parse(part.plugin_config))
-    told = (node["metadata"].get("annotations") or {}).get(vocabulary.INVENTORY)
+    inventory = _inventory(part)
     counts: dict[str, int] = {}
     for device in inventory.devices():
         counts[device.resource] = counts.get(device.resource, 0) + device.healthy
-    return told == annotations.write_inventory(inventory) and offered(node) == counts
+    return _told(node) == annotations.write_inventory(inventory) and offered(node) == counts
+
+
+def told(node: JSON, part: YardNode) -> bool:
+    """Whether the plugin of a node has told of the devices of its part, healthy or not."""
+    inventory = annotations.read_inventory(_told(node))
+    known = {(device.id, device.resource) for device in _inventory(part).devices()}
+    return inventory is not None and {(found.id, found.resource) for found in inventory.devices()} == known
+
+
+def _told(node: JSON) -> str | None:
+    return (node["metadata"].get("annotations") or {}).get(vocabulary.INVENTORY)
+
+
+def _inventory(part: YardNode) -> Inventory:
+    return node_inventory.build(part.gpus, config.parse(part.plugin_config))
 
 
 def role(part: YardNode | None, *, cordoned: bool) -> JSON:

@@ -13,7 +13,7 @@ from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Reply, Write
 from gpuyard.yard import YardNode
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_cli.kind_roles import OF_A_SCENARIO, ends, offers, role, values
+from gpuyard_cli.kind_roles import OF_A_SCENARIO, ends, offers, role, told, values
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.runtime import AsyncioRuntime
 
@@ -23,6 +23,9 @@ PATIENCE_SECONDS: Final = 120.0
 
 _SYSTEM: Final = f"namespaces/{vocabulary.NAMESPACE}"
 _PLUGIN: Final = f"/apis/apps/v1/{_SYSTEM}/daemonsets/{vocabulary.DEVICE_PLUGIN}"
+_LOOKED_AT: Final = "gpuyard.io/looked-at"
+_STAMP_LOOKS: Final = 10
+"""A pod can change before its kubelet has heard of the new ConfigMap: every so many looks it changes again."""
 _YARD: Final = f"/api/v1/{_SYSTEM}/configmaps/gpuyard-yard"
 
 
@@ -57,7 +60,7 @@ class KindYard:
         for name in names:
             part = parts.get(name)
             await self._change(_node(name), role(part, cordoned=part is None or part.later))
-        await self._change(_YARD, {"data": {"yard.yaml": yaml.safe_dump(self._document, sort_keys=False)}})
+        await self._change(_YARD, _mounted(self._document))
         await self._restart_plugins()
         await self.until(self._plugins_run, "the device plugins run with this yard")
         await self.until(self._all_offered, "the kubelets offer what the plugins told them")
@@ -70,6 +73,22 @@ class KindYard:
             await self._patch(path, body)
         if self._before:
             await self._restart_plugins()
+
+    async def reconfigure(self, nodes: Sequence[YardNode], document: Any) -> None:
+        """Change what GPUs the nodes have, under running plugins; done when these have said so."""
+        await self._patch(_YARD, _mounted(document))
+        parts = {self.workers[node.name]: node for node in nodes}
+        looks = 0
+
+        async def all_told() -> bool:
+            nonlocal looks
+            if looks % _STAMP_LOOKS == 0:
+                await self._let_look(looks)
+            looks += 1
+            found = await self._nodes()
+            return all(told(found[worker], part) for worker, part in parts.items())
+
+        await self.until(all_told, "the device plugins have read the yard")
 
     async def uncordon(self, name: str) -> None:
         """Let a node of the yard appear."""
@@ -115,6 +134,13 @@ class KindYard:
         self._before[path] = values(await self.get(path), patch)
         await self._patch(path, patch)
 
+    async def _let_look(self, number: int) -> None:
+        """A kubelet looks at what a pod mounts when the pod changes, otherwise every minute or so."""
+        label = f"app.kubernetes.io/name={vocabulary.DEVICE_PLUGIN}"
+        stamp = {"metadata": {"annotations": {_LOOKED_AT: f"{self.runtime.now():.3f}/{number}"}}}
+        for pod in (await self.get(f"/api/v1/{_SYSTEM}/pods", labelSelector=label))["items"]:
+            await self._patch(f"/api/v1/{_SYSTEM}/pods/{pod['metadata']['name']}", stamp)
+
     async def _restart_plugins(self) -> None:
         stamp = {"gpuyard.io/restarted": f"{self.runtime.now():.3f}"}
         await self._patch(_PLUGIN, {"spec": {"template": {"metadata": {"annotations": stamp}}}})
@@ -128,11 +154,18 @@ class KindYard:
         return status.get("observedGeneration") == found["metadata"]["generation"] and counts == [needed] * 3
 
     async def _all_offered(self) -> bool:
-        nodes = {node["metadata"]["name"]: node for node in (await self.get("/api/v1/nodes"))["items"]}
+        nodes = await self._nodes()
         return all(offers(nodes[worker], self._yard[name]) for name, worker in self.workers.items())
+
+    async def _nodes(self) -> dict[str, JSON]:
+        return {node["metadata"]["name"]: node for node in (await self.get("/api/v1/nodes"))["items"]}
 
     async def _patch(self, path: str, body: JSON) -> None:
         _body(path, await self.api.send(Write("PATCH", path, body, PatchType.MERGE)))
+
+
+def _mounted(document: Any) -> JSON:
+    return {"data": {"yard.yaml": yaml.safe_dump(document, sort_keys=False)}}
 
 
 def _node(name: str) -> str:

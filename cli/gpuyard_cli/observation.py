@@ -42,6 +42,8 @@ class Observation:
     allocatable: Mapping[str, Mapping[str, int]]
     free: Mapping[str, Mapping[str, int]]
     sees: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    links_down: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By node: the pairs of GPUs that its inventory says to have lost their NVLink, such as 0-1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ def observe(snapshot: Snapshot, namespace: str) -> Observation:
         allocatable=allocatable,
         free=_free(allocatable, snapshot.pods, yard),
         sees={place: tuple(text.splitlines()) for place, text in snapshot.logs.items()},
+        links_down={yard.names[name]: pairs for name, pairs in yard.links_down.items() if pairs},
     )
 
 
@@ -100,6 +103,7 @@ class _Yard:
     def __init__(self, nodes: Iterable[JSON]) -> None:
         self.names: dict[str, str] = {}
         self.allocatable: dict[str, dict[str, int]] = {}
+        self.links_down: dict[str, tuple[str, ...]] = {}
         self._places: dict[str, str] = {}
         for node in nodes:
             metadata = node["metadata"]
@@ -112,8 +116,11 @@ class _Yard:
             inventory = annotations.read_inventory(
                 (metadata.get("annotations") or {}).get(vocabulary.INVENTORY)
             )
-            for device in inventory.devices() if inventory else ():
-                self._places[device.id] = _place(device)
+            if inventory is None:
+                continue
+            self._places |= {device.id: _place(device) for device in inventory.devices()}
+            ends = ((gpu.index, other) for gpu in inventory.gpus for other in gpu.lost_links)
+            self.links_down[name] = tuple(f"{one}-{other}" for one, other in ends if one < other)
 
     def place(self, device: str) -> str:
         return self._places.get(device, device)

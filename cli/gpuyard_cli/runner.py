@@ -104,6 +104,8 @@ async def _act(example: Example, step: Step, backend: Backend) -> None:
         await backend.refuse(namespace, step.fault)
     elif step.fault is not None:
         await backend.hurt(step.fault)
+    if step.yard:
+        await backend.reconfigure(example.folder / step.yard)
     for node in step.join:
         await backend.join(node)
     for target in step.delete:

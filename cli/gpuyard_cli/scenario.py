@@ -50,14 +50,20 @@ class Expectation:
     free: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     sees: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """pod/container -> lines that its log must hold."""
+    links_down: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """node -> pairs of GPUs without their NVLink, such as 0-1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """First the fault, then nodes, deletions and objects; then the expectation is waited for."""
+    """First the fault, then nodes, deletions and objects; then the expectation is waited for.
+
+    `yard` is a file that says what GPUs the nodes have from now on; empty: those that they have.
+    """
 
     name: str
     fault: Injection | None = None
+    yard: str = ""
     join: tuple[str, ...] = ()
     delete: tuple[str, ...] = ()
     apply: tuple[str, ...] = ()
@@ -90,6 +96,7 @@ def _step(file: Path, path: str, document: Any) -> Step:
     step = Step(
         name=fields.text("name"),
         fault=injections.parse(fields.fields("fault")),
+        yard=fields.text("yard", ""),
         join=fields.texts("join"),
         delete=fields.texts("delete"),
         apply=fields.texts("apply"),
@@ -98,7 +105,7 @@ def _step(file: Path, path: str, document: Any) -> Step:
     for name in step.delete:
         if name.count("/") != 1:
             raise fields.fault("delete", f"{name!r} is not an object", "write kind/name, such as pod/train-1")
-    fields.end(("name", "fault", "join", "delete", "apply", "expect"))
+    fields.end(("name", "fault", "yard", "join", "delete", "apply", "expect"))
     return step
 
 
@@ -117,8 +124,9 @@ def _expectation(fields: Fields) -> Expectation:
         allocatable=_counts(fields, "allocatable"),
         free=_counts(fields, "free"),
         sees=fields.text_lists("sees"),
+        links_down=fields.text_lists("links-down"),
     )
-    fields.end(("pods", "groups", "reservations", "allocatable", "free", "sees"))
+    fields.end(("pods", "groups", "reservations", "allocatable", "free", "sees", "links-down"))
     return expectation
 
 

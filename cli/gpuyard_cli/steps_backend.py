@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from gpuyard.accounts import LedgerAccount, NodeAccounts
 from gpuyard.evidence import Objects
@@ -10,6 +11,7 @@ from gpuyard_cli import auditing, faults, requests
 from gpuyard_cli.auditing import Audited
 from gpuyard_cli.injections import DriverFault, RefusedBinding
 from gpuyard_cli.observation import Snapshot
+from gpuyard_cli.yard_files import load_yard
 from gpuyard_cluster.wiring.steps import StepsYard
 from gpuyard_extender.service import Extender
 
@@ -39,6 +41,9 @@ class StepsBackend:
 
     async def hurt(self, fault: DriverFault) -> None:
         await requests.hurt(self._yard.api, fault)
+
+    async def reconfigure(self, yard: Path) -> None:
+        self._yard.reconfigure(load_yard(yard))
 
     async def pass_on(self) -> bool:
         return self._yard.pass_on()

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from gpuyard import yard
 from gpuyard.presets import presets
 from gpuyard.yard import YardNode
-from gpuyard_cli.examples import load_yard
 from gpuyard_cli.imported import cluster
 from gpuyard_cli.imported.cluster import Imported
 from gpuyard_cli.imported.notes import Notes
 from gpuyard_cli.inputs import InvalidInputError
+from gpuyard_cli.yard_files import load_yard
 
 DEFAULT = ("dgx-h100x2",)
 _MOST_NODES = 5000

@@ -4,7 +4,7 @@ Stands for the stateful half of NVIDIA's internal/plugin/server.go. It remembers
 else that it knows can be read again from the API and the kubelet.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from gpuyard import vocabulary
 from gpuyard.narration import Beat
@@ -74,9 +74,9 @@ class Admissions:
         """From now on this configuration counts; what pods hold they keep."""
         self._spec = spec
 
-    def held(self) -> Collection[str]:
-        """The ids that pods of the node hold."""
-        return self._state.holders().keys()
+    def held(self) -> Mapping[str, str]:
+        """The ids that pods of the node hold, each with its resource."""
+        return {device: next(iter(claims)).resource for device, claims in self._state.holders().items()}
 
     async def _identify(self, offer: Offer) -> Claim | None:
         try:

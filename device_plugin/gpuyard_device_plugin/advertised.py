@@ -2,17 +2,19 @@
 
 Stands for what happens to a kubelet when a plugin starts anew with other devices. Law:
 - a device that is no more is told as Unhealthy for as long as a pod holds it, and at least until `forget_at`: what is
-  dropped from a list in silence looks to a kubelet as if it had never been;
+  dropped from a list in silence looks to a kubelet as if it had never been. What a pod holds is found out again by a
+  plugin that starts anew;
 - a GPU in whose former shape a pod still lives is unhealthy in its new one, so that neither the extender nor the
   kubelet gives it away a second time.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gpuyard.gpus import GPU
+from gpuyard import mig
+from gpuyard.gpus import GPU, mig_uuid, placement_uuid
 from gpuyard.inventory import Device, Inventory
 from gpuyard_device_plugin.devices import DeviceTable
 
@@ -59,12 +61,22 @@ class Advertised:
         )
         return dataclasses.replace(self, inventory=dataclasses.replace(self.inventory, gpus=gpus))
 
-    def kept(self, held: Collection[str], now: float) -> "Advertised":
-        """Without what may be forgotten."""
-        if now < self.forget_at:
+    def kept(self, held: Mapping[str, str], now: float) -> "Advertised":
+        """With what pods hold (id -> resource) though it is no more, and without what may be forgotten."""
+        known = {(device.resource, device.id) for device in self.inventory.devices()}
+        missing = {(resource, found) for found, resource in held.items()} - known - self.vanished.keys()
+        if now < self.forget_at and not missing:
             return self
-        left = {key: gone for key, gone in self.vanished.items() if gone.device.id in held}
-        return dataclasses.replace(self, vanished=left)
+        left = {
+            key: gone for key, gone in self.vanished.items() if now < self.forget_at or gone.device.id in held
+        }
+        return dataclasses.replace(self, vanished={**left, **{key: self._gone(*key) for key in missing}})
+
+    def _gone(self, resource: str, identity: str) -> Vanished:
+        """A device of an earlier life. Its GPU may be gone, too."""
+        bare = identity.partition("::")[0]
+        gpus = (gpu.uuid for gpu in self.inventory.gpus if bare in (gpu.uuid, *_instances(gpu)))
+        return Vanished(Device(identity, resource, gpu=-1, healthy=False), next(gpus, ""))
 
     def table(self, held: Collection[str]) -> DeviceTable:
         """The devices that can be given, as of now."""
@@ -85,3 +97,12 @@ class Advertised:
     def lost(self, resource: str) -> tuple[Device, ...]:
         """The devices of a resource that are no more."""
         return tuple(gone.device for (of, _), gone in self.vanished.items() if of == resource)
+
+
+def _instances(gpu: GPU) -> Iterator[str]:
+    """The ids of all MIG devices into which the GPU could ever have been cut."""
+    if (board := mig.board_of(gpu.model)) is not None:
+        for profile in board.profiles:
+            for start, size in profile.placements:
+                yield mig_uuid(gpu.uuid, mig.instance_id(board, start, size))
+                yield placement_uuid(gpu.uuid, profile.name, start)

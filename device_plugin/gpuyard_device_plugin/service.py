@@ -20,18 +20,10 @@ from gpuyard_device_plugin.allocations import AllocationRefusedError
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.mig_driver import MigDriver
 from gpuyard_device_plugin.on_demand import NotReadyError
-from gpuyard_device_plugin.ports import PluginSpec, PodResources, PodResourcesError, Ports
+from gpuyard_device_plugin.ports import PluginSpec, Ports
 from gpuyard_device_plugin.publication import Publication
 
-__all__ = [
-    "AllocationRefusedError",
-    "DevicePlugin",
-    "NotReadyError",
-    "PluginSpec",
-    "PodResources",
-    "PodResourcesError",
-    "Ports",
-]
+__all__ = ["AllocationRefusedError", "DevicePlugin", "NotReadyError", "PluginSpec", "Ports"]
 
 
 class DevicePlugin:
@@ -168,7 +160,8 @@ class DevicePlugin:
 
     def _look_again(self) -> None:
         """Pods have come and gone: what waited for that?"""
-        if self._advertised.vanished or self._cuts_on_demand:
+        known = self._table.by_id.keys() >= self._admissions.held().keys()
+        if self._advertised.vanished or self._cuts_on_demand or not known:
             self._refresh()
 
     def _refresh(self) -> None:
@@ -180,12 +173,10 @@ class DevicePlugin:
 
     def _see_node(self, node: JSON | None) -> None:
         self._publication.seen = node
-        for problem in self._driver.hear(node, self._spec.gpus):
-            self._tell(problem)
-        before = self._advertised
+        problems, before = self._driver.hear(node, self._spec.gpus), self._advertised
         self._advertised = before.as_seen(self._driver.seen(self._spec.gpus))
-        for news in health.news(before.inventory.gpus, self._advertised.inventory.gpus):
-            self._tell(news)
+        for line in (*problems, *health.news(before.inventory.gpus, self._advertised.inventory.gpus)):
+            self._tell(line)
         adopted = node is not None and self._mig.adopt(node)
         if adopted or self._advertised != before:
             self._refresh()

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from gpuyard_cli.examples import load
 from gpuyard_cli.inputs import InvalidInputError
@@ -191,3 +192,36 @@ def test_what_a_node_of_some_yard_can_offer_is_no_fault(tmp_path: Path, resource
 def test_a_step_names_only_files_and_nodes_that_are_there(tmp_path: Path, changed: Any, said: str) -> None:
     document = scenario(step(**changed))
     assert refused(write_example(tmp_path, yard=YARD, scenario=document)) == f"scenario.yaml: {said}"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ([node(gpus={"model": A100, "count": 3})], ""),
+        ([node(plugin={"flags": {"migStrategy": "mixed"}})], ""),
+        (
+            [node(labels={"tier": "two"})],
+            "scenario.yaml: steps[0].yard: next.yaml has other nodes than the yard",
+        ),
+        (
+            [node(), node(name="node-2")],
+            "scenario.yaml: steps[0].yard: next.yaml has other nodes than the yard",
+        ),
+        ([node(gpuz=1)], "next.yaml: nodes[0].gpuz: unknown key"),
+    ],
+)
+def test_under_running_pods_only_gpus_and_plugins_change(tmp_path: Path, nodes: Any, said: str) -> None:
+    folder = write_example(tmp_path, yard=YARD, scenario=scenario(step(yard="next.yaml")))
+    with pytest.raises(InvalidInputError, match="next.yaml: No such file"):
+        load(folder)
+    (folder / "next.yaml").write_text(yaml.safe_dump({"nodes": nodes}))
+    assert refused(folder).startswith(said) if said else load(folder)
+
+
+def test_a_gpu_can_fail_that_has_been_plugged_in_before(tmp_path: Path) -> None:
+    fails = {"gpu": {"node": "node-1", "index": 2, "xid": 79}}
+    steps = [step(yard="next.yaml"), step(fault=fails)]
+    folder = write_example(tmp_path, yard=YARD, scenario=scenario(*steps))
+    (folder / "next.yaml").write_text(yaml.safe_dump({"nodes": [node(gpus={"model": A100, "count": 3})]}))
+    assert load(folder).scenario.steps[1].fault is not None
+    assert "node-1 has no GPU 2" in refused(write_example(tmp_path, scenario=scenario(*reversed(steps))))

@@ -15,6 +15,7 @@ SEEN = Observation(
     allocatable={"node-1": {"nvidia.com/gpu": 4}},
     free={"node-1": {"nvidia.com/gpu": 2}},
     sees={"train/main": ("A=1",)},
+    links_down={"node-1": ("0-1", "2-3")},
 )
 
 
@@ -30,6 +31,7 @@ def test_an_observation_that_is_as_expected_has_no_differences() -> None:
         allocatable={"node-1": {"nvidia.com/gpu": 4}},
         free={"node-1": {"nvidia.com/gpu": 2}},
         sees={"train/main": ("A=1",)},
+        links_down={"node-1": ("2-3", "0-1"), "node-2": ()},
     )
     assert differences(expected, SEEN) == ()
 
@@ -45,6 +47,7 @@ def test_each_difference_is_one_line_that_names_both_sides() -> None:
         reservations=(),
         free={"node-1": {"nvidia.com/gpu": 4}},
         sees={"train/main": ("B=2",)},
+        links_down={"node-1": ("0-1",)},
     )
     assert differences(expected, SEEN) == (
         "pod train: node is node-1, expected node-2",
@@ -57,6 +60,7 @@ def test_each_difference_is_one_line_that_names_both_sides() -> None:
         "podgroup other: there is none",
         "reservations are ['gang'], expected []",
         "node node-1: free nvidia.com/gpu is 2, expected 4",
+        "node node-1: links down is 0-1 2-3, expected 0-1",
         "train/main does not print B=2",
     )
 

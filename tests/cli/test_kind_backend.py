@@ -3,9 +3,12 @@
 import asyncio
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from gpuyard import annotations, vocabulary
+from gpuyard.inventory import Inventory
 from gpuyard.writes import Reply, Write
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.examples import load
@@ -107,3 +110,33 @@ def test_what_cannot_be_mended_keeps_nothing_else_from_being_mended() -> None:
 
     asyncio.run(story())
     assert {write.path for write in cluster.writes} == {f"/api/v1/nodes/worker-{n}" for n in (1, 2)}
+
+
+def test_a_yard_that_changes_is_mounted_and_the_plugins_are_made_to_look_until_they_have_it(
+    tmp_path: Path,
+) -> None:
+    pods = "namespaces/gpuyard-system/pods"
+    cluster: Any = Cluster(**{pods: {"items": [{"metadata": {"name": "plugin-1"}}]}})
+    yard = KindYard(cluster, (), {})
+    yard.workers["node-1"] = "worker-3"
+    nodes = load(write_example(tmp_path)).nodes
+    looks = []
+
+    async def read(path: str, **query: str) -> Reply:
+        if path != "/api/v1/nodes":
+            return await Cluster.read(cluster, path, **query)
+        looks.append(path)
+        told = annotations.write_inventory(Inventory(nodes[0].gpus)) if len(looks) == 12 else ""
+        metadata = {"name": "worker-3", "annotations": {vocabulary.INVENTORY: told}}
+        return Reply(200, {"items": [{"metadata": metadata}]})
+
+    cluster.read = read
+    with patch("gpuyard_cli.kind_yard.LOOK_SECONDS", 0):
+        asyncio.run(yard.reconfigure(nodes, {"nodes": []}))
+    mounted, *stamps = cluster.writes
+    assert (mounted.path, mounted.body) == (
+        "/api/v1/namespaces/gpuyard-system/configmaps/gpuyard-yard",
+        {"data": {"yard.yaml": "nodes: []\n"}},
+    )
+    assert [write.path for write in stamps] == [f"/api/v1/{pods}/plugin-1"] * 2
+    assert stamps[0].body != stamps[1].body

@@ -1,12 +1,13 @@
 """When a worker plays a node of the yard, and how it is made as it was."""
 
+import dataclasses
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuyard import annotations, vocabulary, yard
-from gpuyard_cli.kind_roles import OF_A_SCENARIO, ends, marked, offered, offers, role, values
+from gpuyard_cli.kind_roles import OF_A_SCENARIO, ends, marked, offered, offers, role, told, values
 from gpuyard_device_plugin import config, node_inventory
 
 [PART, LATER] = yard.parse(
@@ -32,6 +33,16 @@ def test_a_worker_plays_its_part_when_plugin_and_kubelet_have_said_so() -> None:
     assert not offers(node(TOLD, gpu="0"), PART), "the kubelet tells it only every 10 s"
     assert not offers(node(gpu="2"), PART), "the plugin of the run before is still there"
     assert not offers(node(TOLD, gpu="2"), LATER), "the GPUs of another node have other ids"
+
+
+def test_a_plugin_has_told_of_its_devices_whatever_their_health() -> None:
+    sick = tuple(dataclasses.replace(gpu, healthy=False) for gpu in PART.gpus)
+    assert told(node(TOLD), PART)
+    assert told(node(annotations.write_inventory(node_inventory.build(sick, config.parse(None)))), PART)
+    assert not told(node(), PART)
+    assert not told(node(TOLD), dataclasses.replace(PART, gpus=PART.gpus[:1]))
+    replicas = {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": 2}]}}
+    assert not told(node(TOLD), dataclasses.replace(PART, plugin_config={"sharing": replicas}))
 
 
 def test_a_resource_whose_plugin_has_gone_is_not_offered() -> None:

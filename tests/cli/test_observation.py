@@ -56,6 +56,15 @@ def test_nodes_go_by_their_yard_names_and_devices_by_their_places() -> None:
     }
 
 
+def test_a_pair_of_gpus_without_its_nvlink_is_named_once() -> None:
+    ends = ((1, 2), (0,), (0,))
+    cut = Inventory(
+        tuple(GPU(i, f"GPU-{i}", "M", 1, nvlink=0, lost_links=lost) for i, lost in enumerate(ends))
+    )
+    nodes = (node("worker", cut, "node-1"), node("worker2", WHOLE, "node-2"))
+    assert observe(snapshot(nodes), "a").links_down == {"node-1": ("0-1", "0-2")}
+
+
 def test_pods_of_other_namespaces_are_not_seen_but_take_room() -> None:
     elsewhere = pod("other", node="worker", namespace="b", limit="1")
     seen = observe(snapshot((node("worker", WHOLE, gpu="2"),), (elsewhere,)), "a")

@@ -57,6 +57,9 @@ class FakeBackend:
     async def hurt(self, fault: DriverFault) -> None:
         self.did.append(f"{fault.node}: {fault.key} is {fault.text}")
 
+    async def reconfigure(self, yard: Path) -> None:
+        self.did.append(f"yard {yard.name}")
+
     async def pass_on(self) -> bool:
         self._looks += 1
         return not self.ends
@@ -91,13 +94,14 @@ def run(example: Example, backend: FakeBackend, like: Outcome | None = None) -> 
     return asyncio.run(runner.run(example, backend, like=like))
 
 
-def test_a_step_does_faults_nodes_deletions_and_objects_in_this_order() -> None:
+def test_a_step_does_faults_yards_nodes_deletions_and_objects_in_this_order() -> None:
     backend, begun = FakeBackend(), list[str]()
     steps = (
         expecting("Running", apply=["a.yaml"]),
         {
             "name": "all",
             "fault": {"refuse-binding": {"pod": "b"}},
+            "yard": "more.yaml",
             "join": ["n"],
             "delete": ["pod/a"],
             "apply": ["a.yaml"],
@@ -105,7 +109,7 @@ def test_a_step_does_faults_nodes_deletions_and_objects_in_this_order() -> None:
     )
     outcome = asyncio.run(runner.run(example(*steps), backend, begun.append))
     assert begun == ["a is Running", "all"]
-    deeds = ["refuse default/b", "join n", "delete pod default/a", "apply a", "apply b"]
+    deeds = ["refuse default/b", "yard more.yaml", "join n", "delete pod default/a", "apply a", "apply b"]
     assert backend.did[2:] == [*deeds, "audit"]
     assert outcome.passed
     assert (outcome.example, outcome.backend, len(outcome.steps)) == ("mine", "fake", 2)

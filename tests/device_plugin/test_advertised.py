@@ -2,7 +2,10 @@
 
 import dataclasses
 
+import pytest
+
 from gpuyard import vocabulary
+from gpuyard.gpus import mig_uuid, placement_uuid
 from gpuyard.inventory import Inventory, Sharing, SharingMode
 from gpuyard_device_plugin.advertised import FORGET_SECONDS, Advertised
 from tests.device_plugin.fakes import gpus
@@ -20,14 +23,14 @@ def lost(found: Advertised, resource: str = GPU) -> list[str]:
 def test_what_vanishes_is_told_as_unhealthy_for_a_while() -> None:
     found = Advertised(WHOLE).becomes(Inventory(gpus(1)), now=0)
     assert [(device.id, device.healthy) for device in found.lost(GPU)] == [(SECOND, False)]
-    assert lost(found.kept((), FORGET_SECONDS - 1)) == [SECOND]
-    assert lost(found.kept((), FORGET_SECONDS)) == []
+    assert lost(found.kept({}, FORGET_SECONDS - 1)) == [SECOND]
+    assert lost(found.kept({}, FORGET_SECONDS)) == []
 
 
 def test_what_a_pod_holds_is_not_forgotten() -> None:
-    found = Advertised(WHOLE).becomes(SLICED, now=0).kept({FIRST}, FORGET_SECONDS)
+    found = Advertised(WHOLE).becomes(SLICED, now=0).kept({FIRST: GPU}, FORGET_SECONDS)
     assert lost(found) == [FIRST]
-    assert lost(found.kept((), FORGET_SECONDS)) == []
+    assert lost(found.kept({}, FORGET_SECONDS)) == []
 
 
 def test_a_gpu_is_not_offered_in_its_new_shape_while_a_pod_holds_it_in_the_old_one() -> None:
@@ -46,3 +49,22 @@ def test_a_device_that_only_changes_its_resource_stays_where_it_is_held() -> Non
 def test_what_comes_back_is_lost_no_longer() -> None:
     found = Advertised(WHOLE).becomes(SLICED, now=0).becomes(WHOLE, now=1)
     assert (lost(found), len(lost(found, SHARED))) == ([], 4)
+
+
+@pytest.mark.parametrize(
+    ("identity", "gpu"),
+    [
+        (FIRST, FIRST),
+        (f"{FIRST}::3", FIRST),
+        (mig_uuid(SECOND, 5), SECOND),
+        (placement_uuid(SECOND, "1g.5gb", 2), SECOND),
+        ("GPU-of-another-life", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_pod_holds_of_an_earlier_life_is_told_and_its_gpu_known(identity: str, gpu: str) -> None:
+    found = Advertised(SLICED).kept({identity: GPU}, now=FORGET_SECONDS)
+    assert (lost(found), lost(found, SHARED)) == ([identity], [])
+    [gone] = found.vanished.values()
+    assert gone.gpu == gpu
+    assert lost(found.kept({}, now=FORGET_SECONDS)) == []

@@ -9,9 +9,7 @@ import pytest
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.wiring.steps import StepsYard
-from gpuyard_device_plugin import config
 from gpuyard_device_plugin.advertised import FORGET_SECONDS
-from gpuyard_device_plugin.ports import PluginSpec
 
 GPU, SHARED = vocabulary.GPU, vocabulary.GPU_SHARED
 PODS = "/api/v1/namespaces/default/pods"
@@ -26,10 +24,16 @@ class Node:
         self.pass_on(3)
 
     def configure(self, gpus: int, plugin: JSON | None = None) -> None:
-        [node] = yard.parse(self._document(gpus, plugin or {}))
-        spec = PluginSpec("n", node.gpus, config.parse(node.plugin_config))
-        self.yard.plugin("n").reconfigure(spec)
+        self.yard.reconfigure(yard.parse(self._document(gpus, plugin or {})))
         self.pass_on(3)
+
+    def restart_plugin(self) -> None:
+        self.yard.restart("plugin n")
+        self.pass_on(3)
+
+    def told(self, resource: str) -> list[str]:
+        """The health of each device in the plugin's list."""
+        return [device.health for device in self.yard.plugin("n").devices(resource)]
 
     def pass_on(self, seconds: float) -> None:
         until = self.yard.clock.now() + seconds
@@ -101,6 +105,40 @@ def test_a_gpu_that_vanishes_stays_with_its_pod_and_is_offered_to_nobody() -> No
         n.submit("b", GPU)
         n.submit("c", GPU)
         assert (n.phase("b"), n.phase("c"), n.allocatable(GPU)) == ("Running", "Pending", 1)
+
+
+def test_a_plugin_that_starts_anew_still_tells_of_a_gpu_that_vanished_under_a_pod() -> None:
+    with node(2) as n:
+        n.submit("a", GPU, 2)
+        n.configure(1)
+        n.restart_plugin()
+        n.pass_on(FORGET_SECONDS)
+        assert (n.phase("a"), n.allocatable(GPU), n.told(GPU)) == ("Running", 1, ["Healthy", "Unhealthy"])
+        n.delete("a")
+        assert n.told(GPU) == ["Healthy"]
+
+
+def test_a_plugin_that_starts_anew_shares_no_gpu_that_a_pod_still_has_for_itself() -> None:
+    with node(2) as n:
+        n.submit("owner", GPU)
+        n.configure(2, SLICED)
+        n.restart_plugin()
+        assert (n.phase("owner"), n.allocatable(SHARED), n.told(SHARED)) == (
+            "Running",
+            4,
+            ["Unhealthy"] * 4 + ["Healthy"] * 4,
+        )
+        n.delete("owner")
+        assert n.allocatable(SHARED) == 8
+
+
+def test_a_gpu_that_flaps_ends_as_it_was_last_plugged() -> None:
+    with node(2) as n:
+        n.submit("a", GPU)
+        for gpus in (1, 2, 1, 2, 3, 2):
+            n.configure(gpus)
+        n.pass_on(FORGET_SECONDS + 10)
+        assert (n.phase("a"), n.allocatable(GPU), n.told(GPU)) == ("Running", 2, ["Healthy"] * 2)
 
 
 def test_a_gpu_is_shared_only_once_its_owner_has_gone() -> None:

@@ -9,12 +9,8 @@ from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.scheduler.extenders import ExtenderError
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as deviceplugin
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as podresources
-from gpuyard_device_plugin.service import (
-    AllocationRefusedError,
-    DevicePlugin,
-    NotReadyError,
-    PodResourcesError,
-)
+from gpuyard_device_plugin.ports import PodResourcesError
+from gpuyard_device_plugin.service import AllocationRefusedError, DevicePlugin, NotReadyError
 from gpuyard_extender.service import Extender
 from gpuyard_kube.runtime import Runtime, Signal
 

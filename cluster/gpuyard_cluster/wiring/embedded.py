@@ -86,6 +86,13 @@ class EmbeddedYard:
         self.nodes[name] = node
         await self._ends.enter_async_context(node)
 
+    def reconfigure(self, nodes: Sequence[YardNode]) -> None:
+        """These nodes have other GPUs, or other configurations of their plugins, under running pods."""
+        for node in nodes:
+            self._yard[node.name] = node
+            if node.name in self.nodes:
+                self.nodes[node.name].plugin.reconfigure(parts.plugin_spec(node, self._options))
+
     def _made_node(self, node: YardNode) -> EmbeddedNode | DirectNode:
         if len(self._yard) > direct_node.ABOVE:
             return DirectNode(node, self.server, self._options)

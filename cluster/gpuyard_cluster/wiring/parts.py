@@ -94,10 +94,14 @@ def kubelet(
     )
 
 
+def plugin_spec(node: YardNode, options: Options) -> PluginSpec:
+    """InvalidConfigError when the node's plugin configuration cannot be used."""
+    return PluginSpec(node.name, node.gpus, config.parse(node.plugin_config), options.prefer)
+
+
 def device_plugin(node: YardNode, ports: Ports, options: Options) -> DevicePlugin:
     """InvalidConfigError when the node's plugin configuration cannot be used."""
-    parsed = config.parse(node.plugin_config)
-    return DevicePlugin(PluginSpec(node.name, node.gpus, parsed, options.prefer), ports)
+    return DevicePlugin(plugin_spec(node, options), ports)
 
 
 def garbage_collector(api: Api, runtime: Runtime, resources: Mapping[str, str]) -> GarbageCollector:

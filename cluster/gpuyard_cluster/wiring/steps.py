@@ -56,6 +56,13 @@ class StepsYard:
         self.restart(f"kubelet {node}")
         self.restart(f"plugin {node}")
 
+    def reconfigure(self, nodes: Sequence[YardNode]) -> None:
+        """These nodes have other GPUs, or other configurations of their plugins, under running pods."""
+        for node in nodes:
+            self._nodes[node.name] = node
+            if f"plugin {node.name}" in self.parts:
+                self.plugin(node.name).reconfigure(parts.plugin_spec(node, self._options))
+
     def restart(self, name: str) -> None:
         """Start a part, or kill it and start it anew: its memory is lost, its disk and the API are not."""
         if name in self.parts:
