@@ -11,7 +11,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuyard_cli import audit_command, fault_command, replay_command, sweep_command, uninstall_command, up
+from gpuyard_cli import (
+    audit_command,
+    capture_command,
+    fault_command,
+    replay_command,
+    sweep_command,
+    uninstall_command,
+    up,
+)
 from gpuyard_cli.inputs import InvalidInputError
 
 if TYPE_CHECKING:
@@ -85,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--on", choices=BACKENDS, default="embedded", help="the backend (default: embedded)")
     demo.set_defaults(run=_demo)
     audit_command.add_to(commands)
+    capture_command.add_to(commands)
     fault_command.add_to(commands)
     replay_command.add_to(commands)
     sweep_command.add_to(commands)

@@ -1,17 +1,15 @@
 """`gpuyard replay --timed`: jobs that come, wait, run and go."""
 
 import argparse
-import re
 from typing import TYPE_CHECKING, Final
 
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_cli.trace_inputs import chosen, named_faults, percent, progress_of, sources_of, write
+from gpuyard_cli.trace_inputs import chosen, named_faults, percent, progress_of, seconds, sources_of, write
 
 if TYPE_CHECKING:
     from gpuyard_replay.jobs import Durations
     from gpuyard_replay.timed import Play
 
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _ONLY_TIMED: Final = ("load", "durations", "discipline", "quota")
 _UNTIL: Final = 1000
 
@@ -45,14 +43,6 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="QUEUE=GPUS",
         help="the most that a queue of the trace may hold",
     )
-
-
-def seconds(text: str) -> int:
-    """`90`, `90s`, `15m`, `2h`, `3d`; at least a second."""
-    found = re.fullmatch(r"(\d{1,9})([smhd]?)", text)
-    if not found or not int(found[1]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write for example 90s, 15m, 2h or 3d")
-    return int(found[1]) * _UNITS[found[2] or "s"]
 
 
 def check(arguments: argparse.Namespace) -> None:

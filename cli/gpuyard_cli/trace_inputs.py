@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gpuyard_replay.sources import Source
 
 _BAR: Final = 30
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def add_source(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +35,14 @@ def percent(text: str) -> int:
     if not found or not int(found[1]):
         raise argparse.ArgumentTypeError(f"{text!r} is no percentage; write for example 130%")
     return int(found[1])
+
+
+def seconds(text: str) -> int:
+    """`90`, `90s`, `15m`, `2h`, `3d`; at least a second."""
+    found = re.fullmatch(r"(\d{1,9})([smhd]?)", text)
+    if not found or not int(found[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write for example 90s, 15m, 2h or 3d")
+    return int(found[1]) * _UNITS[found[2] or "s"]
 
 
 def sources_of(arguments: argparse.Namespace, until: int) -> "Mapping[str, Source]":

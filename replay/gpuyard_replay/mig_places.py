@@ -127,10 +127,8 @@ def _lost(key: str, layout: Layout, wanted: tuple[tuple[str, int], ...]) -> int:
 
 
 def _check(scene: Scene, boards: Collection[Board]) -> None:
-    """InvalidTraceError for pods that this fleet knows nothing of."""
+    """InvalidTraceError for an instance that no GPU of this fleet can be divided into."""
     for pod in scene.known:
-        if pod.count and not pod.profile:
-            raise InvalidTraceError(f"pod {pod.name}", "asks for no MIG instance", "give all a mig_profile")
         if pod.profile and not any(board.profile(pod.profile) for board in boards):
             raise InvalidTraceError(
                 f"pod {pod.name}", f"no node has a GPU with {pod.profile}", "add nodes of a model that has it"

@@ -36,8 +36,8 @@ class Play:
 
     @property
     def instances(self) -> bool:
-        """Whether pods ask for MIG instances: then they are placed by start slice."""
-        return any(pod.profile for pod in self.scene.known)
+        """Whether all GPU pods ask for MIG instances: then they are placed by start slice, else as parts of GPUs."""
+        return all(pod.profile for pod in self.scene.known if pod.count)
 
 
 def drawn(source: Source, timing: Timing, seed: int) -> Play:

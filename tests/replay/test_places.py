@@ -109,13 +109,7 @@ def test_cpu_counts_and_pods_without_gpus_take_it_too() -> None:
     assert take(subject, "1g.5gb") is None
 
 
-@pytest.mark.parametrize(
-    ("pod", "why"),
-    [
-        (TracePod("whole", 1, 1, 1, 1000), "pod whole: asks for no MIG instance"),
-        (TracePod("p", 1, 1, 1, 125, profile="1g.99gb"), "no node has a GPU with 1g.99gb"),
-    ],
-)
-def test_pods_that_no_slices_can_serve_are_refused_by_name(pod: TracePod, why: str) -> None:
-    with pytest.raises(InvalidTraceError, match=why):
-        MigPlaces(Scene([A100], [0], (), [pod], 1), RULES["pack"])
+def test_an_instance_that_no_gpu_can_be_divided_into_is_refused_by_name() -> None:
+    odd = TracePod("p", 1, 1, 1, 125, profile="1g.99gb")
+    with pytest.raises(InvalidTraceError, match="pod p: no node has a GPU with 1g.99gb"):
+        MigPlaces(Scene([A100], [0], (), [odd], 1), RULES["pack"])

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from gpuyard.presets import presets
 from gpuyard_replay import additions, jobs, measures, sources, synthetic_jobs, timed, timed_tables, traces
 from gpuyard_replay.columns import Lifetime, Membership
 from gpuyard_replay.history import History, Outcome, Rules, Sample
@@ -121,6 +122,13 @@ def test_the_same_jobs_come_where_nodes_are_added() -> None:
         sources.drawn(SMALL, 1).arrivals
         == sources.drawn(Source(SMALL.trace, until=300, added=("t4",)), 1).arrivals
     )
+
+
+@pytest.mark.parametrize("name", sorted(presets()))
+def test_nodes_of_every_preset_can_be_added(name: str) -> None:
+    [found] = additions.parsed([name], [])
+    assert min(found.cpu, found.memory, found.gpus) > 0
+    assert found.model
 
 
 @pytest.mark.parametrize("text", ["0xt4", "3xnothing", "", "99999xt4"])

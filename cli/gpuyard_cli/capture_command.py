@@ -1,0 +1,99 @@
+"""`gpuyard capture`: a running cluster as a trace."""
+
+import argparse
+import asyncio
+import secrets
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gpuyard_cli.inputs import InvalidInputError
+from gpuyard_cli.trace_inputs import seconds, write
+
+if TYPE_CHECKING:
+    from gpuyard_cli.capture_recording import Recording
+    from gpuyard_kube.http import HttpApi
+
+_DESCRIPTION: Final = """\
+Record the nodes of a cluster and what its pods ask for, until Ctrl-C, as a trace for `gpuyard replay`: FILE has the
+pods, and FILE-nodes.csv beside it the nodes. Changes nothing; needs list and watch on nodes and pods.
+Try: gpuyard capture today.csv --for 8h, then gpuyard replay today.csv --timed"""
+_LOOK_SECONDS: Final = 0.1
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to those of `gpuyard`."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "capture",
+        help="record a running cluster as a trace",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", type=Path, metavar="FILE.csv", help="is written at the end")
+    parser.add_argument(
+        "--for",
+        dest="span",
+        type=seconds,
+        metavar="DURATION",
+        help="such as 90s, 15m, 8h (default: until Ctrl-C)",
+    )
+    parser.add_argument(
+        "--hash-names", action="store_true", help="no name of a node, pod, namespace or gang in the files"
+    )
+    parser.add_argument("--kubeconfig", metavar="FILE", help="default: the cluster that kubectl talks to")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from gpuyard_cli import capture_trace
+    from gpuyard_kube.runtime import AsyncioRuntime
+    from gpuyard_replay.sources import beside
+
+    if not arguments.file.parent.is_dir():
+        raise InvalidInputError(
+            arguments.file, "", "there is no such folder", "name a file in one that is there"
+        )
+    recording = asyncio.run(_recorded(arguments.kubeconfig, arguments.span))
+    names = capture_trace.hashed(secrets.token_bytes(32)) if arguments.hash_names else str
+    write(beside(arguments.file), capture_trace.nodes_csv(recording, names))
+    write(arguments.file, capture_trace.pods_csv(recording, int(AsyncioRuntime().now()), names))
+    print(f"{len(recording.nodes)} nodes, {len(recording.pods)} pods")
+    for line in recording.notes.lines():
+        print(f"note: {line}")
+    return 0
+
+
+async def _recorded(kubeconfig: str | None, span: int | None) -> "Recording":
+    from gpuyard_cli.kind_backend import connected
+
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    async with connected(kubeconfig) as api:
+        return await record(api, ended, span)
+
+
+async def record(api: "HttpApi", ended: asyncio.Event, span: int | None) -> "Recording":
+    """Everything until `ended`, or for `span` seconds. InvalidInputError where it may not be listed."""
+    from gpuyard_cli.capture_recording import PATHS, Recording
+    from gpuyard_kube.informer import Informer
+    from gpuyard_kube.runtime import AsyncioRuntime
+
+    for path in PATHS.values():
+        reply = await api.read(path, limit="1")
+        if not reply.ok:
+            remedy = "use a kubeconfig that may list and watch nodes and pods"
+            raise InvalidInputError("cluster", path, reply.reason, remedy)
+    recording = Recording(AsyncioRuntime().now)
+    informer = asyncio.create_task(Informer(api, recording, PATHS).run())
+    try:
+        while recording.listed != PATHS.keys() and not (ended.is_set() or informer.done()):
+            await asyncio.sleep(_LOOK_SECONDS)
+        print("recording; Ctrl-C ends", flush=True)
+        over = asyncio.create_task(ended.wait())
+        await asyncio.wait({over, informer}, timeout=span, return_when=asyncio.FIRST_COMPLETED)
+        over.cancel()
+    finally:
+        informer.cancel()
+        await asyncio.gather(informer, return_exceptions=True)
+    return recording
