@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gpuyard.writes import JSON
+from gpuyard.writes import JSON, Write
 from gpuyard_cli import auditing, requests, runner
 from gpuyard_cli.auditing import Audited
 from gpuyard_cli.examples import Example
@@ -32,12 +32,16 @@ class KindBackend:
         self._yard, self._refusals, self._extender = yard, Refusals(yard), ExtenderProxy(yard.api)
         self._accounts = LiveAccounts(yard.api)
         self._hurt = set[DriverFault]()
+        self._cluster_wide = list[str]()
+        """The paths of what was made outside of namespaces."""
 
     def now(self) -> float:
         return self._yard.runtime.now()
 
     async def apply(self, obj: JSON) -> None:
-        await requests.create(self._yard.api, self._refusals.marked(marked(obj)))
+        path = await requests.create(self._yard.api, self._refusals.marked(marked(obj)))
+        if "/namespaces/" not in path:
+            self._cluster_wide.append(path)
 
     async def delete(self, kind: str, namespace: str, name: str) -> None:
         await requests.delete(self._yard.api, kind, namespace, name)
@@ -82,6 +86,8 @@ class KindBackend:
         async with AsyncExitStack() as undo:
             for mended in self._hurt:
                 undo.push_async_callback(requests.hurt, self._yard.api, mended)
+            for path in self._cluster_wide:
+                undo.push_async_callback(self._yard.api.send, Write("DELETE", path))
             undo.push_async_callback(self._refusals.end)
 
     def _plays(self, node: JSON) -> bool:

@@ -25,8 +25,8 @@ COLLECTIONS: Mapping[str, str] = {
 """What a step can delete."""
 
 
-async def create(api: Api, obj: JSON) -> None:
-    """Create an object where discovery says that its kind lives. RefusedError when the server will not have it.
+async def create(api: Api, obj: JSON) -> str:
+    """Create an object where discovery says that its kind lives; its path. RefusedError when the server will not.
 
     Strictly, as kubectl does: a field that the server does not know is a slip of the pen.
     """
@@ -39,9 +39,11 @@ async def create(api: Api, obj: JSON) -> None:
     if entry is None:
         raise RefusedError(f"{kind} {name}: the cluster serves no {kind} in {obj['apiVersion']}")
     place = f"/namespaces/{obj['metadata'].get('namespace', 'default')}" if entry["namespaced"] else ""
-    reply = await api.send(Write("POST", f"{base}{place}/{entry['name']}", obj, query=_STRICT))
+    path = f"{base}{place}/{entry['name']}"
+    reply = await api.send(Write("POST", path, obj, query=_STRICT))
     if not reply.ok:
         raise RefusedError(f"{kind} {name}: {reply.reason}")
+    return f"{path}/{name}"
 
 
 async def delete(api: Api, kind: str, namespace: str, name: str) -> None:

@@ -88,6 +88,31 @@ def test_a_gpu_fails_on_the_worker_that_plays_its_node_and_is_mended_at_the_end(
     ]
 
 
+def test_what_was_made_outside_of_namespaces_goes_at_the_end() -> None:
+    cluster: Any = Cluster()
+    base = "/apis/scheduling.k8s.io/v1"
+    kinds = [{"kind": "PriorityClass", "name": "priorityclasses", "namespaced": False}]
+    cluster.objects = {
+        base: {"resources": kinds},
+        "/api/v1": {"resources": [{"kind": "Pod", "name": "pods", "namespaced": True}]},
+    }
+    backend = KindBackend(KindYard(cluster, (), {}))
+
+    async def story() -> None:
+        urgent = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": "urgent"},
+        }
+        await backend.apply(urgent)
+        await backend.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n"}})
+        cluster.writes.clear()
+        await backend.end()
+
+    asyncio.run(story())
+    assert cluster.writes == [Write("DELETE", f"{base}/priorityclasses/urgent")]
+
+
 def test_what_cannot_be_mended_keeps_nothing_else_from_being_mended() -> None:
     class Unwilling(Cluster):
         async def send(self, write: Write) -> Reply:
