@@ -49,7 +49,10 @@ class Stakes:
 
 @dataclass(frozen=True, slots=True)
 class Victims:
-    """The UIDs of the pods to remove, at least one, and how often a disruption budget is violated by that."""
+    """The UIDs of the pods to remove, at least one, and how often a disruption budget is violated by that.
+
+    The most important one comes first: kube-scheduler, which chooses the node, looks at its priority alone.
+    """
 
     uids: tuple[str, ...]
     violations: int
@@ -80,7 +83,8 @@ def choose(pod: Preemptor, node: Node, candidates: Iterable[Candidate], stakes: 
         found = _cost(victims, stakes)
         if found < cost and pod.fits(_without(node, victims)):
             best, cost = victims, found
-    return Victims(tuple(sorted(found.placement.uid for found in best)), cost[0])
+    ranked = sorted(best, key=lambda found: (-found.priority, found.placement.uid))
+    return Victims(tuple(found.placement.uid for found in ranked), cost[0])
 
 
 def _spared(pod: Preemptor, node: Node, cheapest_first: Pods) -> Pods:

@@ -53,6 +53,11 @@ def wants(count: int, **limits: str) -> JSON:
 FOUR = node("node-1", gpus(4))
 
 
+def test_the_victim_of_the_highest_priority_is_named_first() -> None:
+    pods = [running("a", FOUR, 0, 1), running("b", FOUR, 2, 3, priority=5)]
+    assert victims(wants(4), FOUR, *pods) == Victims(("b", "a"), 0)
+
+
 def test_one_preemptorwith_enough_devices_goes_rather_than_several() -> None:
     pods = [running("a", FOUR, 0), running("b", FOUR, 1), running("big", FOUR, 2, 3)]
     assert victims(wants(2), FOUR, *pods) == Victims(("big",), 0)
