@@ -107,7 +107,7 @@ def test_victims_free_devices_that_lie_together_where_that_was_required() -> Non
     ]
     asking = wants(2)
     asking["metadata"]["annotations"] = {TOPOLOGY: "same-numa"}
-    assert victims(asking, halves, *pods) == Victims(("c", "d"), 0), (
+    assert victims(asking, halves, *pods) == Victims(("d", "c"), 0), (
         "a has the lowest priority, but b lies beside it"
     )
 
@@ -119,7 +119,7 @@ def test_a_budget_that_holds_is_kept_to_even_at_the_cost_of_a_higher_priority() 
     assert victims(wants(2), FOUR, *pods, stakes=Stakes(allowed={"default/keep": 1})) == Victims(
         ("covered",), 0
     )
-    assert victims(wants(4), FOUR, *pods) == Victims(("covered", "free"), 1)
+    assert victims(wants(4), FOUR, *pods) == Victims(("free", "covered"), 1)
 
 
 def test_a_budget_lets_only_so_many_go() -> None:
@@ -128,7 +128,7 @@ def test_a_budget_lets_only_so_many_go() -> None:
         running("d", FOUR, 3, priority=5)
     ]
     found = victims(wants(2), FOUR, *pods, stakes=Stakes(allowed={"default/keep": 1}))
-    assert found == Victims(("a", "d"), 0)
+    assert found == Victims(("d", "a"), 0)
 
 
 def test_a_gang_that_breaks_costs_all_its_members() -> None:
