@@ -120,7 +120,12 @@ def _judge(pod: Pod, name: str, seat: Seat | None, ledger: Ledger, now: float) -
     node = ledger.node(name, now, {pod.uid})
     if node is None:
         return Rejection(name, Reason.NODE_NOT_READY, "the extender has not seen the node")
-    return feasibility.judge(pod, node, seat)
+    verdict, assumption = feasibility.judge(pod, node, seat), ledger.assumption(pod.uid, now)
+    if isinstance(verdict, Rejection) or seat is not None or assumption is None:
+        return verdict
+    # What was assumed since may have chosen its devices to go with these: others would leave smaller holes.
+    kept = assumption.placement
+    return kept if kept.node == name and feasibility.is_idle(kept.allocation, node) else verdict
 
 
 def complete(reservation: Reservation, ledger: Ledger, held: Collection[str]) -> bool:

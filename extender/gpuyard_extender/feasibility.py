@@ -5,7 +5,7 @@ member that wants GPUs goes nowhere but to its seat.
 """
 
 from gpuyard import placement
-from gpuyard.annotations import ids
+from gpuyard.annotations import Allocation, ids
 from gpuyard.cluster import Node, Placement
 from gpuyard.reservations import Seat
 from gpuyard.verdicts import Reason, Rejection
@@ -30,12 +30,23 @@ def judge(pod: Pod, node: Node, seat: Seat | None) -> Placement | Rejection:
     return _seated(pod, node, seat)
 
 
+def is_idle(allocation: Allocation, node: Node) -> bool:
+    """Whether all these devices are still there, well and nobody's."""
+    idle = _idle(allocation, node)
+    return all(idle.get(found, False) for found in ids(allocation))
+
+
 def _seated(pod: Pod, node: Node, seat: Seat) -> Placement | Rejection:
     """The placement that the seat says, while its devices are still there, well and nobody else's."""
-    resources = {resource for held in seat.allocation.values() for resource in held}
-    idle = {device.id: device.healthy for resource in resources for device in node.idle(resource)}
+    idle = _idle(seat.allocation, node)
     lost = sorted(found for found in ids(seat.allocation) if not idle.get(found, False))
     if lost:
         reason = Reason.GPU_UNHEALTHY if idle.keys() >= set(lost) else Reason.INSUFFICIENT_GPUS
         return Rejection(node.name, reason, f"reserved devices are taken, sick or gone: {', '.join(lost)}")
     return Placement(pod.uid, node.name, seat.allocation, pod.fit.requests)
+
+
+def _idle(allocation: Allocation, node: Node) -> dict[str, bool]:
+    """Which devices of these resources nobody has, and whether they are healthy."""
+    resources = {resource for held in allocation.values() for resource in held}
+    return {device.id: device.healthy for resource in resources for device in node.idle(resource)}

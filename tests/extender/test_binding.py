@@ -1,10 +1,12 @@
 """What one Bind is answered, from one state of the ledger."""
 
 from gpuyard import annotations, vocabulary
+from gpuyard.cluster import Placement
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_extender import binding
 from gpuyard_extender.binding import BindRequest, Bound, Commit, Gate, Held, Refused
+from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger
 from tests.extender.builders import device, gpu_node, gpu_pod, reservation
 
@@ -62,3 +64,20 @@ def test_a_member_is_held_until_its_gang_is_there_or_the_time_is_up() -> None:
     assert decide(member, seated=True) == Held(3.0)
     assert isinstance(decide(member, Gate(("uid-b",), 0.0), seated=True), Commit)
     assert decide(member, now=3.0, seated=True) == Refused(Reason.GANG_WAITING.text)
+
+
+def test_a_plan_that_others_have_gone_by_is_kept_while_it_is_good() -> None:
+    """Bind judges anew; another choice, good as it may be by itself, would spoil what was assumed since."""
+    ledger = Ledger()
+    ledger.replace("nodes", [gpu_node("node-1", 4)])
+    ledger.replace("pods", [gpu_pod("a")])
+    planned = {"train": {vocabulary.GPU: (device("node-1", 2),)}}
+    ledger.assume(Placement("uid-a", "node-1", planned, {vocabulary.GPU: 1}), Grade.TENTATIVE, 0.0)
+    asked = BindRequest("default", "a", "uid-a", "node-1")
+    kept = binding.decide(asked, ledger, NOBODY, 0.0)
+    assert isinstance(kept, Commit)
+    assert kept.placement.allocation == planned
+    ledger.observe("pods", "ADDED", gpu_pod("b", node="node-1", plan=[device("node-1", 2)]))
+    other = binding.decide(asked, ledger, NOBODY, 0.0)
+    assert isinstance(other, Commit)
+    assert other.placement.ids == (device("node-1", 0),)
