@@ -55,8 +55,9 @@ class Instances:
         """What must be gone before there can be instances with these ids, or a whole GPU."""
         wanted = [table.by_id[found] for found in ids if found in table.by_id]
         others = {*self.going, *self.there.difference(ids)} & table.by_id.keys()
-        found = [table.by_id[other] for other in sorted(others)]
-        return [other for other in found if any(other.overlaps(device) for device in wanted)]
+        found = [table.by_id[other] for other in others]
+        overlapping = (other for other in found if any(other.overlaps(device) for device in wanted))
+        return sorted(overlapping, key=lambda other: (other.gpu, other.start))
 
     def next_end(self, now: float) -> float | None:
         """When the next tear-down ends by itself."""

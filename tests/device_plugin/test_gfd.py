@@ -79,3 +79,12 @@ def test_one_product_wins_that_of_the_first_whole_gpu() -> None:
     gpus = (gpu(0, "1g.5gb"), gpu(1, model="Tesla-T4", memory=15360), gpu(2))
     found = labels(Inventory(gpus, mig_strategy=MigStrategy.MIXED))
     assert (found["nvidia.com/gpu.product"], found["nvidia.com/gpu.count"]) == ("Tesla-T4", "1")
+
+
+def test_dynamic_counts_what_there_is_now_and_gpus_that_are_cut_too() -> None:
+    gpus = (gpu(0, "1g.5gb", "3g.20gb"), gpu(1, model="Tesla-T4", memory=15360))
+    found = labels(Inventory(gpus, mig_strategy=MigStrategy.DYNAMIC))
+    assert (found["nvidia.com/gpu.product"], found["nvidia.com/gpu.replicas"]) == (A100, "1")
+    assert found["nvidia.com/mig.strategy"] == "dynamic"
+    assert (found["nvidia.com/mig-1g.5gb.count"], found["nvidia.com/mig-3g.20gb.count"]) == ("1", "1")
+    assert "nvidia.com/mig-2g.10gb.count" not in found

@@ -6,7 +6,7 @@ import pytest
 
 from gpuyard.gpus import GPU, Instance, gpu_uuid
 from gpuyard.inventory import MigStrategy, Sharing, SharingMode
-from gpuyard_device_plugin.config import InvalidConfigError, PluginConfig
+from gpuyard_device_plugin.config import DeviceIdStrategy, InvalidConfigError, PluginConfig
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.node_inventory import MESSAGE_LIMIT, _entry_bytes, build
 
@@ -71,3 +71,27 @@ def test_the_size_of_an_entry_is_never_underestimated(replicas: int) -> None:
     device = kubelet.Device(ID=name, health="Unhealthy", topology=topology)
     assert kubelet.ListAndWatchResponse(devices=[device]).ByteSize() <= _entry_bytes(replicas)
     assert _entry_bytes(replicas) * 2 < MESSAGE_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("gpus", "config", "field"),
+    [
+        ((gpu(0), gpu(1, mig=True)), PluginConfig(MigStrategy.DYNAMIC), "flags.migStrategy"),
+        (
+            (gpu(0),),
+            PluginConfig(MigStrategy.DYNAMIC, Sharing(SharingMode.TIME_SLICING, 2)),
+            "flags.migStrategy",
+        ),
+        (
+            (gpu(0),),
+            PluginConfig(MigStrategy.DYNAMIC, device_id=DeviceIdStrategy.INDEX),
+            "flags.plugin.deviceIDStrategy",
+        ),
+    ],
+    ids=["a layout", "shares", "indexes"],
+)
+def test_strategy_dynamic_wants_nothing_that_counts_on_instances(
+    gpus: tuple[GPU, ...], config: PluginConfig, field: str
+) -> None:
+    with pytest.raises(InvalidConfigError, match=field):
+        build(gpus, config)
