@@ -34,7 +34,8 @@ class Fewer:
 
     @property
     def text(self) -> str:
-        return f"ask for {self.fits} {self.what} instead of {self.asked}"
+        one = self.what == "pods" and self.fits == 1
+        return f"ask for {self.fits} {'pod' if one else self.what} instead of {self.asked}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,17 @@ _TOKEN_SECONDS: Final = 3600
 _NOBODY: Final = Reply(503, {"message": "no extender runs in the cluster: kubectl apply -k manifests/"})
 
 
+class NearbyExtender:
+    """The one extender of a cluster on this machine, which trusts whoever can connect to it."""
+
+    def __init__(self, extender: HttpApi) -> None:
+        self._extender = extender
+
+    async def ask(self, path: str, body: JSON | None = None) -> Reply:
+        """GET, or POST where there is a body."""
+        return await _asked(self._extender, path, body)
+
+
 class ExtenderProxy:
     """Any extender of the cluster behind `api`: each knows all of it."""
 
@@ -25,8 +36,8 @@ class ExtenderProxy:
         self._api = api
         self._asking: HttpApi | None = None
 
-    async def ask(self, path: str) -> Reply:
-        """GET from the first extender that answers; else what the last one said, or why there is none."""
+    async def ask(self, path: str, body: JSON | None = None) -> Reply:
+        """Ask the first extender that answers; else what the last one said, or why there is none."""
         if self._asking is None:
             self._asking = self._api.bearing(await self._token())
         label = f"app.kubernetes.io/name={vocabulary.EXTENDER}"
@@ -35,7 +46,7 @@ class ExtenderProxy:
         pods = found.body.get("items") or () if found.ok else ()
         # One on a machine that is off comes last: the API server would wait half a minute for it.
         for pod in sorted(pods, key=_is_ready, reverse=True):
-            reply = await self._asking.read(f"{_PODS}/{_address(pod)}/proxy{path}")
+            reply = await _asked(self._asking, f"{_PODS}/{_address(pod)}/proxy{path}", body)
             if reply.ok:
                 break
         return reply
@@ -46,6 +57,10 @@ class ExtenderProxy:
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         reply = await self._api.send(Write("POST", _TOKENS, body))
         return {vocabulary.TOKEN_HEADER: reply.body["status"]["token"]} if reply.ok else {}
+
+
+async def _asked(api: HttpApi, path: str, body: JSON | None) -> Reply:
+    return await (api.read(path) if body is None else api.send(Write("POST", path, body)))
 
 
 def _is_ready(pod: JSON) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import yaml
 
+from gpuyard_cli import nearby
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cluster.wiring.security import Credentials
 
@@ -37,9 +38,9 @@ def check(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def written(path: Path, url: str, credentials: Credentials) -> Iterator[None]:
+def written(path: Path, url: str, extender: str, credentials: Credentials) -> Iterator[None]:
     """The file is there for as long as the block lasts. OSError when it cannot be written."""
-    text = yaml.safe_dump(_document(url, credentials), sort_keys=False)
+    text = yaml.safe_dump(_document(url, extender, credentials), sort_keys=False)
     path.absolute().parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.touch(mode=0o600)
@@ -54,13 +55,17 @@ def written(path: Path, url: str, credentials: Credentials) -> Iterator[None]:
                 path.unlink()
 
 
-def _document(url: str, credentials: Credentials) -> dict[str, Any]:
+def _document(url: str, extender: str, credentials: Credentials) -> dict[str, Any]:
     user = {
         "client-certificate-data": _base64(credentials.certificate.certificate),
         "client-key-data": _base64(credentials.certificate.key),
         "token": credentials.token,
     }
-    cluster = {"server": url, "certificate-authority-data": _base64(credentials.authority)}
+    cluster = {
+        "server": url,
+        "certificate-authority-data": _base64(credentials.authority),
+        "extensions": [nearby.extension(extender)],
+    }
     return {
         "apiVersion": "v1",
         "kind": "Config",

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from gpuyard_cli import (
     audit_command,
     capture_command,
+    explain_command,
     fault_command,
     replay_command,
+    simulate_command,
     sweep_command,
     uninstall_command,
     up,
@@ -94,8 +96,10 @@ def _parser() -> argparse.ArgumentParser:
     demo.set_defaults(run=_demo)
     audit_command.add_to(commands)
     capture_command.add_to(commands)
+    explain_command.add_to(commands)
     fault_command.add_to(commands)
     replay_command.add_to(commands)
+    simulate_command.add_to(commands)
     sweep_command.add_to(commands)
     uninstall_command.add_to(commands)
     up.add_to(commands)

@@ -22,7 +22,7 @@ async def serve(chosen: Imported, port: int, file: Path | None, began: float) ->
     async with started(yard, len(chosen.nodes)):
         await restore(yard.api, chosen)
         path = (file or kubeconfig.default_path(int(yard.url.rpartition(":")[2]))).absolute()
-        with kubeconfig.written(path, yard.url, door.admin):
+        with kubeconfig.written(path, yard.url, yard.extender_url, door.admin):
             print(screen(_running(yard, path, chosen), time.monotonic() - began), flush=True)
             await asyncio.Event().wait()
 

@@ -103,6 +103,11 @@ class HttpApi:
         """See `server_of`."""
         return cls(await server_of(path, context))
 
+    @property
+    def url(self) -> str:
+        """Of the server, without a slash at its end."""
+        return self._server.url
+
     def bearing(self, headers: Mapping[str, str]) -> "HttpApi":
         """The same server over the same connections, with more headers in each request; not to be closed."""
         other = copy.copy(self)

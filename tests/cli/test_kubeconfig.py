@@ -23,7 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_it_is_there_while_the_cluster_lives_for_its_owner_alone(tmp_path: Path) -> None:
     file = tmp_path / "folder" / "config"
-    with kubeconfig.written(file, "https://127.0.0.1:1", CREDENTIALS):
+    with kubeconfig.written(file, "https://127.0.0.1:1", "http://127.0.0.1:2", CREDENTIALS):
         found = yaml.safe_load(file.read_text())
         assert found["clusters"][0]["cluster"]["server"] == "https://127.0.0.1:1"
         assert found["users"][0]["user"]["token"] == "token"
@@ -34,14 +34,14 @@ def test_it_is_there_while_the_cluster_lives_for_its_owner_alone(tmp_path: Path)
 
 def test_one_that_was_written_meanwhile_stays(tmp_path: Path) -> None:
     file = tmp_path / "config"
-    with kubeconfig.written(file, "https://127.0.0.1:1", CREDENTIALS):
+    with kubeconfig.written(file, "https://127.0.0.1:1", "http://127.0.0.1:2", CREDENTIALS):
         file.write_text(FOREIGN)
     assert file.read_text() == FOREIGN
 
 
 def test_an_old_one_of_ours_may_be_written_over(tmp_path: Path) -> None:
     file = tmp_path / "config"
-    with kubeconfig.written(file, "https://127.0.0.1:1", CREDENTIALS):
+    with kubeconfig.written(file, "https://127.0.0.1:1", "http://127.0.0.1:2", CREDENTIALS):
         kubeconfig.check(file)
 
 

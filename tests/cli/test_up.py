@@ -19,6 +19,8 @@ import pytest
 import yaml
 from kubernetes import client, config, watch
 
+from gpuyard_cli.main import main
+
 COMMAND = [sys.executable, "-c", "import sys; from gpuyard_cli.main import main; sys.exit(main())", "up"]
 READY = "Ctrl-C ends it all."
 CONTAINER = {"name": "main", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": "2"}}}
@@ -129,6 +131,11 @@ def test_the_official_client_sees_the_nodes_and_runs_a_pod_on_gpus(up: Up) -> No
         assert "NVIDIA_VISIBLE_DEVICES=GPU-" in api.read_namespaced_pod_log("two", "default")
         managers = {entry.manager for entry in found.metadata.managed_fields}
         assert {"kubelet", "OpenAPI-Generator"} <= managers
+
+
+def test_its_extender_is_found_by_its_kubeconfig(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "pod", "nobody", "--kubeconfig", str(up.kubeconfig)]) == 2
+    assert "no pod default/nobody is known" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("without", [CERTIFICATE, TOKEN])

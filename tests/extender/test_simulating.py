@@ -69,7 +69,7 @@ def test_a_job_that_fits_in_part_is_told_why_and_what_would_make_it_fit() -> Non
         ("NoSuchResource", ["cpu"]),
     ]
     assert [(found["kind"], found["text"]) for found in outcome["remedies"]] == [
-        ("Fewer", "ask for 1 pods instead of 2"),
+        ("Fewer", "ask for 1 pod instead of 2"),
         ("Fewer", "ask for 1 nvidia.com/gpu instead of 2"),
         ("MoreNodes", "add 1 node like node-1"),
         ("Ends", "wait until 1 pod ends"),

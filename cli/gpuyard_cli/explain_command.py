@@ -1,0 +1,82 @@
+"""`gpuyard explain`: why a pod or a pod group waits, and what would have to change."""
+
+import argparse
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gpuyard_cli import output
+
+_DESCRIPTION: Final = """\
+Say why a pod waits: for every node the reason, nodes with one reason in one line, and what would have to change. Also
+for pods that the scheduler has not tried, and where some nodes would do. Changes nothing. Exit code 0: explained; 2:
+there is no such pod, or nobody can be asked."""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to those of `gpuyard`."""
+    parser: argparse.ArgumentParser = commands.add_parser("explain", help="why a pod or a pod group waits")
+    kinds = parser.add_subparsers(required=True, metavar="KIND")
+    for kind, what in (("pod", "one pod"), ("podgroup", "a PodGroup and its members")):
+        found: argparse.ArgumentParser = kinds.add_parser(
+            kind, help=what, description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        found.add_argument("name", metavar="NAME")
+        found.add_argument("-n", "--namespace", default="default", help="(default: %(default)s)")
+        output.add_to(found)
+        found.set_defaults(run=_run, kind=kind)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    answer = asyncio.run(_ask(arguments))
+    print(output.printed(answer, arguments.output, table))
+    return 0
+
+
+async def _ask(arguments: argparse.Namespace) -> dict[str, Any]:
+    # Imported here, as everything that takes long: a signal may come meanwhile.
+    from gpuyard_cli.explaining import explained_group, explained_pod
+    from gpuyard_cli.extender_access import connected
+
+    ask = explained_pod if arguments.kind == "pod" else explained_group
+    async with connected(arguments) as (api, extender):
+        return await ask(api, extender, arguments.namespace, arguments.name)
+
+
+def table(found: dict[str, Any]) -> Iterator[str]:
+    """What there is to say, for people."""
+    from gpuyard_cli.reasons import causes
+
+    yield _headline(found)
+    if found.get("detail"):
+        yield f"  {found['detail']}"
+    for member in found.get("members") or ():
+        place = member.get("node") or (f"a place on {member['seat']} is kept" if "seat" in member else "-")
+        yield f"  {member['pod']:<32}{member['phase']:<12}{place}"
+    yield from causes(found["nodes"])
+    if found.get("remedies"):
+        yield from ["", "What would make it fit, each by itself:"]
+        yield from (f"  - {remedy_line(remedy)}" for remedy in found["remedies"])
+
+
+def remedy_line(remedy: dict[str, Any]) -> str:
+    """One remedy, with the pods that it speaks of."""
+    named = f": {output.few(remedy['pods'], 6)}" if remedy["pods"] else ""
+    return f"{remedy['text']}{named}"
+
+
+def _headline(found: dict[str, Any]) -> str:
+    from gpuyard.verdicts import Reason
+
+    name = found.get("pod") or found["podGroup"]
+    if found["code"]:
+        return f"{name} waits: {Reason(found['code']).text}"
+    if found.get("fits"):
+        return (
+            f"{name} would fit on {output.few(found['fits'])}; its events say what the scheduler made of it"
+        )
+    if "podGroup" in found:
+        return f"{name}: nobody waits of those that are there"
+    if found.get("node"):
+        return f"{name} does not wait: it is {found['phase']} on {found['node']}"
+    return f"{name} is {found['phase']}: nothing keeps it from a node that we know of"

@@ -1,0 +1,57 @@
+"""How a command reaches a running cluster and its extender: one way in for all that people ask.
+
+Law: what a kubeconfig names is asked through its API server, but for the extender of `gpuyard up`, which has no pod.
+"""
+
+import argparse
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Protocol
+
+from gpuyard.writes import JSON, Reply
+from gpuyard_cli import kind_backend, nearby
+from gpuyard_cli.extender_proxy import ExtenderProxy, NearbyExtender
+from gpuyard_cli.inputs import InvalidInputError
+from gpuyard_cli.running import CONTEXTS
+from gpuyard_kube.http import HttpApi
+
+
+class Asked(Protocol):
+    """An extender that answers people."""
+
+    async def ask(self, path: str, body: JSON | None = None) -> Reply:
+        """GET, or POST where there is a body."""
+
+
+@asynccontextmanager
+async def connected(arguments: argparse.Namespace) -> AsyncIterator[tuple[HttpApi, Asked]]:
+    """API server and extender of the cluster that the arguments name. InvalidInputError when there is none."""
+    async with AsyncExitStack() as ends:
+        opening = kind_backend.connected(arguments.kubeconfig, CONTEXTS[arguments.on])
+        api = await ends.enter_async_context(opening)
+        url = nearby.extender_of(api.url, arguments.kubeconfig)
+        if url is None:
+            yield api, ExtenderProxy(api)
+            return
+        extender = HttpApi.at(url)
+        ends.push_async_callback(extender.close)
+        yield api, NearbyExtender(extender)
+
+
+def body_of(reply: Reply, what: str) -> dict[str, Any]:
+    """The answer; InvalidInputError with what the extender, or whoever stands before it, said instead."""
+    if not reply.ok:
+        problem = " ".join(str(reply.body.get("error") or reply.reason).split()).rstrip(".")
+        raise InvalidInputError(what, "", problem, _remedy(reply.status))
+    return reply.body
+
+
+def _remedy(status: int) -> str:
+    match status:
+        case 400:
+            return "change that field"
+        case 401 | 403:
+            return "ask as somebody who may, or bind the ClusterRole gpuyard-reader"
+        case 404:
+            return "see kubectl get pods -A, and give its namespace with -n"
+    return "see the pods of gpuyard-extender in gpuyard-system, or ask again"
