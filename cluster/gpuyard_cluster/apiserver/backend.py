@@ -46,11 +46,10 @@ class Backend:
     ask: Ask = cannot_ask
     """How admission calls webhooks."""
     warnings: list[str] = field(default_factory=list)
-    """What webhooks want the client of the request at hand to be told."""
+    """What the client of the request at hand is told beside its answer, whatever that is."""
 
     def during(self, consultation: Consultation) -> Self:
         """This state as one request sees it, in each of its tries alike."""
-        consultation.warnings.clear()
         return replace(
             self,
             now=lambda: consultation.now,

@@ -91,9 +91,13 @@ class APIServer:
             response = self._handle(request, backend, begun=consultation.begun)
         except AwaitedError as awaited:
             return awaited.calls
-        return handlers.warned(response, consultation.warnings)
+        return response
 
     def _handle(self, request: Request, backend: Backend, *, begun: bool) -> Response:
+        backend.warnings.clear()
+        return handlers.warned(self._answer(request, backend, begun=begun), backend.warnings)
+
+    def _answer(self, request: Request, backend: Backend, *, begun: bool) -> Response:
         try:
             return self._documents.answer(request) or self._api(request, backend, begun=begun)
         except NoSuchPathError:

@@ -111,6 +111,10 @@ def _merged(present: list[JSON], conditions: list[JSON], now: str) -> list[JSON]
         old = found.get(condition["type"], {})
         if all(old.get(key) == condition.get(key) for key in ("status", "reason", "message")):
             continue
-        changed = old.get("lastTransitionTime", now) if old.get("status") == condition["status"] else now
-        found[condition["type"]] = {**condition, "lastTransitionTime": changed, "lastUpdateTime": now}
+        kept = old.get("lastTransitionTime") if old.get("status") == condition["status"] else None
+        found[condition["type"]] = {
+            **condition,
+            "lastTransitionTime": kept or now,
+            "lastUpdateTime": now,
+        }
     return list(found.values())

@@ -1,12 +1,15 @@
-from gpuyard.writes import JSON, PatchType, Write
+from gpuyard.writes import PatchType, Write
 from gpuyard_cluster.controllers import daemon_sets
 from gpuyard_cluster.controllers.daemon_sets import DaemonSets
 from tests.cluster.controllers.workshop import Workshop, template, workload
 
 
-def node(shop: Workshop, name: str, **spec: object) -> JSON:
+def node(shop: Workshop, name: str, **spec: object) -> None:
+    """A node that has become ready: nobody here takes its first taint away."""
     body = {"metadata": {"name": name, "labels": {"kind": name.split("-")[0]}}, "spec": spec}
-    return shop.send(Write("POST", "/api/v1/nodes", body))
+    shop.send(Write("POST", "/api/v1/nodes", body))
+    ready = {"spec": {"taints": spec.get("taints")}}
+    shop.send(Write("PATCH", f"/api/v1/nodes/{name}", ready, PatchType.MERGE))
 
 
 def made(**pod: object) -> Workshop:

@@ -14,7 +14,7 @@ import orjson
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.changes import merge_keys
-from gpuyard_cluster.apiserver.kinds import kind_table
+from gpuyard_cluster.apiserver.kinds import kind_table, kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +100,19 @@ def _field(named: Mapping[str, Shape], path: str, text: str) -> Shape:
             keys=keys,
             unique=path in merge_keys.SETS,
             patch_key=merge_keys.PATCH_KEYS.get(path, keys[0] if keys else ""),
-            key_defaults=merge_keys.KEY_DEFAULTS.get(path, {}),
+            key_defaults=_key_defaults(path, text[2:], keys),
             embedded=path in merge_keys.EMBEDDED,
         )
     if text.startswith("{}"):
         return Shape(values=named.get(text[2:], SCALAR), atomic=path in merge_keys.ATOMIC_MAPS)
     found = named.get(text, SCALAR)
     return replace(found, embedded=True) if path in merge_keys.EMBEDDED else found
+
+
+def _key_defaults(path: str, item: str, keys: tuple[str, ...]) -> Mapping[str, Any]:
+    """What the keys of an item are that has none: in Go no field is missing, it is empty."""
+    empty = {key: 0 if kinds.fields(item)[key] == "int" else "" for key in keys}
+    return {**empty, **merge_keys.KEY_DEFAULTS.get(path, {})}
 
 
 def _from_schema(schema: Any) -> Shape:

@@ -11,7 +11,7 @@ def with_condition(status: JSON, condition: JSON, now: str) -> JSON:
     found = status.get("conditions") or []
     old = next((item for item in found if item["type"] == condition["type"]), None)
     kept = old is not None and old.get("status") == condition["status"]
-    changed = old.get("lastTransitionTime", now) if kept and old else now
+    changed = (old.get("lastTransitionTime") if kept and old else None) or now
     new = {**condition, "lastTransitionTime": changed}
     if old is None:
         return {**status, "conditions": [*found, new]}

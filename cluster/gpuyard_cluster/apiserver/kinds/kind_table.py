@@ -36,6 +36,18 @@ _QUANTITIES = {
 _SCHEMAS = {"items": "V1JSONSchemaProps", "additionalProperties": "bool|V1JSONSchemaProps"}
 """Fields of V1JSONSchemaProps that the client leaves untyped."""
 _MICROTIMES = {"acquireTime", "renewTime", "eventTime", "lastObservedTime"}
+_NEWER = """
+    V1ClusterTrustBundleProjection.user V1ConfigMapVolumeSource.defaultUser V1CSINode.status
+    V1DownwardAPIVolumeFile.user V1DownwardAPIVolumeSource.defaultUser V1EmptyDirVolumeSource.mode V1GRPCAction.mode
+    V1HTTPGetAction.protocol V1JobSpec.scheduling V1KeyToPath.user V1NodeAllocatableResourceClaimStatus.mapping
+    V1NodeAllocatableResourceClaimStatus.overhead V1NodeSpec.podPreemptionPolicy
+    V1NodeSystemInfo.runningInUserNamespace V1PersistentVolumeClaimStatus.healthStatus
+    V1PodCertificateProjection.user V1PodSpec.evictionResponders V1PodStatus.volumeHealth
+    V1ProjectedVolumeSource.defaultUser V1SecretVolumeSource.defaultUser V1ServiceAccountTokenProjection.user
+    V1VolumeMount.bindMountOptions
+"""
+NEWER = frozenset(_NEWER.split())
+"""Fields that the client knows and kube-apiserver 1.36 does not, by its OpenAPI documents."""
 _SHARED_NAMES = {"v1/Event": "CoreV1Event", "events.k8s.io/v1/Event": "EventsV1Event"}
 """A kind that two groups have carries the group's name in the client."""
 
@@ -73,7 +85,8 @@ def _model_name(group_version: str, kind: str) -> str:
 
 def _fields(name: str, model: Any) -> dict[str, str]:
     pairs = ((model.attribute_map[key], text) for key, text in model.openapi_types.items())
-    return {field: _type(name, field, text) for field, text in sorted(pairs)}
+    known = {field: text for field, text in sorted(pairs) if f"{name}.{field}" not in NEWER}
+    return {field: _type(name, field, text) for field, text in known.items()}
 
 
 def _type(model: str, field: str, text: str) -> str:

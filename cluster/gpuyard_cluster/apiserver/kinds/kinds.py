@@ -1,7 +1,8 @@
 """Decoding of the built-in kinds: what Go's typed decoder and encoder do to a body on its way into the store.
 
 Stands for the generated codecs of `k8s.io/api`. Law: after `decode` an object has only fields of its kind, each of
-its type and in canonical form (quantities, times); nulls, empty lists and empty maps are absent.
+its type and in canonical form (quantities, times); nulls, empty lists and empty maps are absent, except what Go has
+no way to leave out of a condition.
 """
 
 import functools
@@ -73,7 +74,7 @@ def _decoder(text: str) -> Decoder:
     if text.startswith("[]"):
         return _list_of(_decoder(text[2:]))
     if text.startswith("{}"):
-        return _map_of(_decoder(text[2:]))
+        return _map_of(_decoder(text[2:]), _EMPTY.get(text[2:]))
     if text.startswith("bool|"):
         return _bool_or(_decoder(text.removeprefix("bool|")))
     return _struct(text)
@@ -85,12 +86,16 @@ def _bool_or(inner: Decoder) -> Decoder:
 
 def _struct(type_name: str) -> Decoder:
     known = fields(type_name)
+    filled = {key: _EMPTY.get(text) for key, text in known.items() if key in _CONDITION}
+    filled = filled if type_name.endswith("Condition") else {}
 
     def decode_struct(value: Any, unknown: list[str], path: str) -> Any:
         if not isinstance(value, dict):
             raise mismatch(path, "an object", value)
         for key in list(value):
             _decode_field(value, key, known.get(key), unknown, f"{path}.{key}" if path else key)
+        for key, empty in filled.items():
+            value.setdefault(key, empty)
         return value
 
     return decode_struct
@@ -108,6 +113,14 @@ def _decode_field(owner: JSON, key: str, type_text: str | None, unknown: list[st
         del owner[key]
 
 
+_CONDITION = frozenset(
+    {"type", "status", "lastProbeTime", "lastTransitionTime", "lastHeartbeatTime", "lastUpdateTime"}
+)
+"""Fields that every condition has, set or not: as owners of an object's fields see it, they are there."""
+_EMPTY = {"string": "", "quantity": "0"}
+"""What Go makes of a null, by type; a time stays null."""
+
+
 def _list_of(inner: Decoder) -> Decoder:
     def decode_list(value: Any, unknown: list[str], path: str) -> Any:
         if not isinstance(value, list):
@@ -117,10 +130,11 @@ def _list_of(inner: Decoder) -> Decoder:
     return decode_list
 
 
-def _map_of(inner: Decoder) -> Decoder:
+def _map_of(inner: Decoder, empty: str | None) -> Decoder:
     def decode_map(value: Any, unknown: list[str], path: str) -> Any:
         if not isinstance(value, dict):
             raise mismatch(path, "a map", value)
-        return {key: inner(item, unknown, f"{path}.{key}") for key, item in value.items() if item is not None}
+        known = {key: empty if item is None else item for key, item in value.items()}
+        return {key: inner(item, unknown, f"{path}.{key}") for key, item in known.items() if item is not None}
 
     return decode_map

@@ -26,6 +26,7 @@ def _new_pod(pod: JSON) -> None:
             "status": "False",
             "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
+            "lastProbeTime": None,
             "lastTransitionTime": pod["metadata"]["creationTimestamp"],
         }
         pod["status"]["conditions"] = [gated]
@@ -56,9 +57,34 @@ def _new_job(job: JSON) -> None:
     metadata["labels"] = metadata.get("labels") or dict(template["labels"])
 
 
+def _new_node(node: JSON) -> None:
+    """Until its kubelet says that it is ready it is not (the admission plugin TaintNodesByCondition)."""
+    taints = node["spec"].get("taints") or []
+    if not any((taint.get("key"), taint.get("effect")) == _NOT_READY for taint in taints):
+        key, effect = _NOT_READY
+        node["spec"]["taints"] = [*taints, {"key": key, "effect": effect}]
+    node["status"].setdefault("daemonEndpoints", {"kubeletEndpoint": {"Port": 0}})
+    node["status"].setdefault("nodeInfo", dict.fromkeys(_NODE_INFO, ""))
+
+
+_NOT_READY = ("node.kubernetes.io/not-ready", "NoSchedule")
+_NODE_INFO = (
+    "architecture",
+    "bootID",
+    "containerRuntimeVersion",
+    "kernelVersion",
+    "kubeProxyVersion",
+    "kubeletVersion",
+    "machineID",
+    "operatingSystem",
+    "osImage",
+    "systemUUID",
+)
+"""What Go writes of a node even where it is empty."""
 _PREPARE: dict[str, Callable[[JSON], None]] = {
     "Job": _new_job,
     "Namespace": _new_namespace,
+    "Node": _new_node,
     "Pod": _new_pod,
 }
 _COUNTS: Mapping[str, tuple[str, ...]] = {

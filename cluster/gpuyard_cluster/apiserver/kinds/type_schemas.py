@@ -33,6 +33,7 @@ _MODEL_PREFIX = re.compile(r"(?:[A-Z][a-z]+)?V\d+(?:(?:alpha|beta)\d+)?(?=[A-Z])
 _UNSERVED_ROOTS = {
     "v1/PodTemplateSpec": "V1PodTemplateSpec",
     "v1/PersistentVolumeClaim": "V1PersistentVolumeClaim",
+    "v1/TopologySelectorTerm": "V1TopologySelectorTerm",
 }
 _SCALARS: Mapping[str, JSON] = {
     "any": {"x-kubernetes-preserve-unknown-fields": True},  # `kubectl explain` fails on an empty schema

@@ -32,7 +32,7 @@ def bind(backend: Backend, target: Target, binding: JSON, options: WriteOptions)
     for key in ("labels", "annotations"):
         if given.get(key):
             pod["metadata"][key] = {**pod["metadata"].get(key, {}), **given[key]}
-    scheduled = {"type": "PodScheduled", "status": "True"}
+    scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None}
     # The place that it was promised it has now, or does not need (ClearingNominatedNodeNameAfterBinding).
     status = {key: value for key, value in pod.get("status", {}).items() if key != "nominatedNodeName"}
     pod["status"] = with_condition(status, scheduled, backend.timestamp())

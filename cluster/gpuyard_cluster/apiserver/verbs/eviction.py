@@ -110,6 +110,7 @@ def _mark(backend: Backend, target: Target, pod: Stored) -> None:
     doomed = {
         "type": "DisruptionTarget",
         "status": "True",
+        "lastProbeTime": None,
         "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
     }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.backend import Backend
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request, Response
@@ -18,7 +19,7 @@ from gpuyard_cluster.apiserver.verbs import creation, deletion, patching, update
 from gpuyard_cluster.apiserver.wire import bodies
 from gpuyard_cluster.apiserver.wire.accept import negotiate
 from gpuyard_cluster.apiserver.wire.delete_options import delete_options
-from gpuyard_cluster.apiserver.wire.options import write_options
+from gpuyard_cluster.apiserver.wire.options import WriteOptions, write_options
 from gpuyard_cluster.apiserver.wire.rendering import Renderer, document, renderer
 
 Handler = Callable[[Backend, Request, Target], Response]
@@ -38,6 +39,8 @@ _CREATED_BY_PUT = frozenset(
     }
 )
 """Resources whose strategy has AllowCreateOnUpdate."""
+_DEPRECATED = {"endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}
+"""What everybody is told who uses a resource."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 """What no header may hold: a warning with it is dropped."""
 _RETURNED_WHEN_GONE = frozenset({"pods", "serviceaccounts", "services"})
@@ -50,6 +53,8 @@ def handle(backend: Backend, request: Request, target: Target) -> Response:
     found = verbs.get(request.method)
     if found is None or found[0] not in target.resource.verbs:
         raise method_not_allowed()
+    if warning := _DEPRECATED.get(target.resource.qualified):
+        backend.warnings.append(warning)
     return found[1](backend, request, target)
 
 
@@ -64,16 +69,13 @@ def rendering(backend: Backend, request: Request, target: Target) -> Renderer:
     return renderer(request, backend.view(target), form, backend.now)
 
 
-def written(renders: Renderer, stored: Stored, status: int, warnings: list[str]) -> Response:
-    """The answer to a write: the object as it is now."""
-    return warned(renders.response(stored, status), warnings)
-
-
 def warned(response: Response, warnings: list[str]) -> Response:
     """The response with something that its client should be told."""
+    if not warnings:
+        return response
     told = [text for text in warnings if not _CONTROL.search(text)]
     headers = tuple(("warning", f'299 - "{_escaped(text)}"') for text in told)
-    return replace(response, headers=response.headers + headers) if headers else response
+    return replace(response, headers=response.headers + headers)
 
 
 def get(backend: Backend, request: Request, target: Target) -> Response:
@@ -99,28 +101,33 @@ def _create(backend: Backend, request: Request, target: Target) -> Response:
     if target.resource.namespaced and not target.namespace:
         raise method_not_allowed()
     options, renders = write_options(request), rendering(backend, request, target)
+    obj = _read(backend, request, target, options)
+    return renders.response(creation.create(backend, target, obj, options), 201)
+
+
+def _read(backend: Backend, request: Request, target: Target, options: WriteOptions) -> JSON:
     obj, warnings = bodies.read_object(request, target.resource, options)
-    return written(renders, creation.create(backend, target, obj, options), 201, warnings)
+    backend.warnings += warnings
+    return obj
 
 
 def put(backend: Backend, request: Request, target: Target) -> Response:
     """PUT of an object, or of its status."""
     options, renders = write_options(request), rendering(backend, request, target)
-    obj, warnings = bodies.read_object(request, target.resource, options)
+    obj = _read(backend, request, target, options)
     metadata.require_name(obj["metadata"])
     metadata.place(target, obj["metadata"])
     stored = backend.get(target)
     if stored is None and not target.subresource and target.resource.qualified in _CREATED_BY_PUT:
-        return written(renders, creation.create(backend, target, obj, options), 201, warnings)
+        return renders.response(creation.create(backend, target, obj, options), 201)
     metadata.check_uid(target, backend.read(target).obj["metadata"], obj["metadata"].get("uid"))
-    return written(renders, updates.update(backend, target, obj, options), 200, warnings)
+    return renders.response(updates.update(backend, target, obj, options))
 
 
 def patch(backend: Backend, request: Request, target: Target) -> Response:
     """PATCH of an object, or of its status."""
     options, renders = write_options(request), rendering(backend, request, target)
-    stored, status, warnings = patching.patch(backend, target, request, options)
-    return written(renders, stored, status, warnings)
+    return renders.response(*patching.patch(backend, target, request, options))
 
 
 def _delete(backend: Backend, request: Request, target: Target) -> Response:

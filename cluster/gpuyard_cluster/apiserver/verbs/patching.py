@@ -17,27 +17,38 @@ from gpuyard_cluster.apiserver.wire import bodies, encoding
 from gpuyard_cluster.apiserver.wire.options import WriteOptions
 
 
-def patch(
-    backend: Backend, target: Target, request: Request, options: WriteOptions
-) -> tuple[Stored, int, list[str]]:
-    """Patch the target's object; the object, 200 (or 201 if an apply made it), and warnings."""
+def patch(backend: Backend, target: Target, request: Request, options: WriteOptions) -> tuple[Stored, int]:
+    """Patch the target's object; the object, and 200, or 201 if an apply made it."""
     if options.applied:
         return _apply(backend, target, request, options)
     current = backend.view(target).obj(backend.read(target))
     change = encoding.decode(request.body, JSON_TYPE)
     changed = patches.apply_patch(request.content_type, current, change.value, target.resource.kind)
+    _keep_type(backend, target, changed, options)
     _check_patched(target, changed)
-    warnings = bodies.settle(changed, target.resource, options, duplicates=change.duplicates, patched=True)
-    return updates.update(backend, target, changed, options), 200, warnings
+    found = bodies.settle(changed, target.resource, options, duplicates=change.duplicates, patched=True)
+    backend.warnings += found
+    return updates.update(backend, target, changed, options), 200
+
+
+def _keep_type(backend: Backend, target: Target, changed: JSON, options: WriteOptions) -> None:
+    """A built-in object gets its kind back; one without a version has no fields that anybody knows."""
+    if changed.get("apiVersion") and (changed.get("kind") or not target.resource.custom):
+        changed["kind"] = changed.get("kind") or target.resource.kind
+        return
+    if target.resource.custom:
+        raise bad_request("Object 'Kind' is missing: a patch may not remove apiVersion and kind")
+    if options.validation == "Warn":
+        unknown = (key for key in changed if key not in ("apiVersion", "kind"))
+        backend.warnings += [f'unknown field "{key}"' for key in unknown]
+    raise bad_request("name must be provided: without apiVersion no field of the object is known")
 
 
 def _check_patched(target: Target, changed: JSON) -> None:
     """Refuse patches that make the object another one."""
-    version = changed.get("apiVersion")
-    if not version or not changed.get("kind"):
-        raise bad_request("Object 'Kind' is missing: a patch may not remove apiVersion and kind")
-    if (version, changed["kind"]) != (target.resource.api_version, target.resource.kind):
-        message = f"Invalid value: {version} {changed['kind']}: a patch may not change apiVersion and kind"
+    version, kind = changed["apiVersion"], changed["kind"]
+    if (version, kind) != (target.resource.api_version, target.resource.kind):
+        message = f"Invalid value: {version} {kind}: a patch may not change apiVersion and kind"
         raise invalid("", "", [Cause("patch", "FieldValueInvalid", message)])
     bodies.check_type(changed, target.resource)
     metadata.require_name(changed["metadata"])
@@ -49,9 +60,7 @@ def patched(request: Request, current: JSON, kind: str) -> JSON:
     return patches.apply_patch(request.content_type, current, change, kind)
 
 
-def _apply(
-    backend: Backend, target: Target, request: Request, options: WriteOptions
-) -> tuple[Stored, int, list[str]]:
+def _apply(backend: Backend, target: Target, request: Request, options: WriteOptions) -> tuple[Stored, int]:
     config, stored = _config(request), backend.get(target)
     bodies.check_type(config, target.resource)
     _check_typed(target, config)
@@ -67,10 +76,10 @@ def _apply(
         subresource=target.subresource,
         schema=target.resource.document,
     )
-    warnings = bodies.settle(obj, target.resource, options, patched=True)
+    backend.warnings += bodies.settle(obj, target.resource, options, patched=True)
     if stored is None:
-        return creation.create(backend, target, obj, options), 201, warnings
-    return updates.update(backend, target, obj, options), 200, warnings
+        return creation.create(backend, target, obj, options), 201
+    return updates.update(backend, target, obj, options), 200
 
 
 def _config(request: Request) -> JSON:

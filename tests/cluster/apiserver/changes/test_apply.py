@@ -176,6 +176,14 @@ def widget(**parts: Any) -> dict[str, Any]:
     return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, **parts}
 
 
+def test_an_item_without_its_key_has_an_empty_one_which_validation_refuses() -> None:
+    made = apply(None, deployment({"image": "x"}), "one", False, now=NOW)
+    containers = made["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"][
+        "f:containers"
+    ]
+    assert list(containers) == ['k:{"name":""}']
+
+
 def test_custom_resources_merge_by_their_schema() -> None:
     made = apply(None, widget(spec={"size": 1, "tags": ["a"]}), "one", False, now=NOW, schema=WIDGET_SCHEMA)
     assert owners(made) == {"one": {"f:spec": {"f:size": {}, "f:tags": {}}}}
@@ -201,9 +209,9 @@ def test_a_status_is_applied_through_its_subresource_by_an_entry_of_its_own() ->
         ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": "a"}, 400, "metadata must be set"),
         (config(managedFields=[{"manager": "x"}]), 400, "metadata.managedFields must be nil"),
         (config(managedFields=[]), 400, "metadata.managedFields must be nil"),
-        (deployment({"image": "x"}), 500, ".spec.template.spec.containers"),
+        (deployment({"image": "x"}, {"image": "y"}), 500, ".spec.template.spec.containers"),
         (deployment({"name": "a"}, {"name": "a"}), 500, ".spec.template.spec.containers"),
-        (deployment({"name": "a", "env": [{"value": "1"}]}), 500, ".spec.template.spec.containers[0].env"),
+        (deployment({"env": [{"value": "1"}, {}]}), 500, ".spec.template.spec.containers[0].env"),
     ],
 )
 def test_a_configuration_that_cannot_be_applied_is_refused(

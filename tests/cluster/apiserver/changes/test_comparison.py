@@ -54,7 +54,7 @@ def test_the_order_of_items_is_no_change_of_theirs() -> None:
 
 
 @pytest.mark.parametrize(
-    "items", [[{"name": "a"}, {"name": "a"}], [{"image": "x"}], ["a"], [{"name": None}]], ids=str
+    "items", [[{"name": "a"}, {"name": "a"}], [{"image": "x"}, {}], ["a"], [{"name": None}]], ids=str
 )
 def test_items_without_a_key_of_their_own_have_no_names(items: list[Any]) -> None:
     assert item_names(items, POD.fields["spec"].fields["containers"]) is None

@@ -51,11 +51,12 @@ def test_nothing_is_removed_from_a_list_whose_items_have_no_names() -> None:
     ("config", "where"),
     [
         (pod(containers=[{"name": "a"}]), None),
-        (pod(containers=[{"image": "a"}]), ".spec.containers"),
+        (pod(containers=[{"image": "a"}]), None),
+        (pod(containers=[{"image": "a"}, {"image": "b"}]), ".spec.containers"),
         (pod(containers=[{"name": "a", "env": [{"name": "x"}, {"name": "x"}]}]), ".spec.containers[0].env"),
     ],
 )
-def test_a_list_with_nameless_or_repeated_items_is_found(config: dict[str, Any], where: str | None) -> None:
+def test_a_list_with_repeated_items_is_found(config: dict[str, Any], where: str | None) -> None:
     assert merging.faulty_list(config, POD) == where
 
 

@@ -72,3 +72,16 @@ def test_the_two_kinds_of_events_have_fields_of_their_own() -> None:
     assert kinds.decode(core) == ["note"]
     newer = {"apiVersion": "events.k8s.io/v1", "kind": "Event", "note": "x"}
     assert kinds.decode(newer) == []
+
+
+def test_a_condition_has_all_its_times_though_nobody_set_them() -> None:
+    body: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "status": {"conditions": [{"type": "x"}]}}
+    kinds.decode(body)
+    times = {"lastProbeTime": None, "lastTransitionTime": None}
+    assert body["status"]["conditions"] == [{"type": "x", "status": "", **times}]
+
+
+def test_a_null_in_a_map_is_what_go_makes_of_it() -> None:
+    body = pod(nodeSelector={"a": None}, overhead={"cpu": None})
+    kinds.decode(body)
+    assert (body["spec"]["nodeSelector"], body["spec"]["overhead"]) == ({"a": ""}, {"cpu": "0"})

@@ -38,8 +38,23 @@ def test_a_namespace_carries_its_name_and_a_finalizer() -> None:
 
 
 def test_spec_and_status_are_there_even_when_empty() -> None:
-    assert created("Node")["spec"] == {}
+    assert created("Service")["status"] == {}
     assert "spec" not in created("ConfigMap")
+
+
+def test_a_node_is_not_ready_until_its_kubelet_says_so() -> None:
+    not_ready = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+    other = {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}
+    assert created("Node")["spec"]["taints"] == [not_ready]
+    assert created("Node", spec={"taints": [other]})["spec"]["taints"] == [other, not_ready]
+    assert created("Node", spec={"taints": [not_ready]})["spec"]["taints"] == [not_ready]
+
+
+def test_a_node_says_what_it_is_even_before_anybody_knows() -> None:
+    assert created("Node")["status"]["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 0}}
+    assert set(created("Node")["status"]["nodeInfo"].values()) == {""}
+    known = {"nodeInfo": {"osImage": "x"}}
+    assert created("Node", status=known)["status"]["nodeInfo"] == {"osImage": "x"}
 
 
 def test_counts_are_there_even_when_they_are_zero() -> None:

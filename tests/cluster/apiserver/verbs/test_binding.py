@@ -25,7 +25,7 @@ def test_node_condition_labels_and_annotations_arrive_in_one_change(api: Caller)
     assert bound["metadata"]["annotations"] == marks["annotations"]
     assert bound["metadata"]["generation"] == 1
     assert bound["status"]["conditions"] == [
-        {"type": "PodScheduled", "status": "True", "lastTransitionTime": STAMP}
+        {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": STAMP}
     ]
 
 

@@ -8,6 +8,7 @@ from tests.cluster.apiserver.calling import (
     PODS,
     STRATEGIC,
     WIDGETS,
+    Answer,
     Caller,
     config,
     definition,
@@ -19,6 +20,13 @@ from tests.cluster.apiserver.calling import (
 @pytest.fixture
 def api() -> Caller:
     return Caller()
+
+
+METADATA_UNKNOWN = ['299 - "unknown field \\"metadata\\""']
+
+
+def warnings_of(answer: Answer) -> list[str]:
+    return [value for name, value in answer.response.headers if name == "warning"]
 
 
 def applied(name: str, **data: str) -> dict[str, object]:
@@ -41,11 +49,31 @@ def test_faulty_patches_change_nothing(api: Caller) -> None:
     assert api.patch(f"{CONFIGS}/a", b"[1").status == 400
     assert api.patch(f"{CONFIGS}/a", {"data": {"x": 1}}).status == 422
     assert api.patch(f"{CONFIGS}/a", {"kind": "Secret"}).status == 422
-    assert api.patch(f"{CONFIGS}/a", {"kind": None}).status == 400
+    assert api.patch(f"{CONFIGS}/a", {"apiVersion": None}).status == 400
+    assert api.patch(f"{CONFIGS}/a", {"kind": None}).body == made
     assert api.patch(f"{CONFIGS}/a", {"metadata": {"name": None}}).status == 400
     assert api.patch(f"{CONFIGS}/a", {}, "application/json").status == 415
     assert api.patch(f"{CONFIGS}/none", {}).status == 404
     assert api.get(f"{CONFIGS}/a").body == made
+
+
+def test_a_refusal_carries_the_warnings_that_came_before_it(api: Caller) -> None:
+    api.make(CONFIGS, config("a"))
+    for body in ({"unknown": 1, "metadata": {"name": "b"}}, {"apiVersion": None}):
+        answer = api.patch(f"{CONFIGS}/a", body)
+        assert answer.status == 400
+        assert warnings_of(answer) in (['299 - "unknown field \\"unknown\\""'], METADATA_UNKNOWN)
+    refused = api.post(CONFIGS, {**config("a"), "unknown": 1})
+    assert (refused.status, warnings_of(refused)) == (409, ['299 - "unknown field \\"unknown\\""'])
+    assert not warnings_of(api.get(f"{CONFIGS}/a"))
+
+
+def test_a_deprecated_resource_says_so_whatever_is_done_with_it(api: Caller) -> None:
+    endpoints = "/api/v1/namespaces/default/endpoints"
+    for answer in (api.get(endpoints), api.get(f"{endpoints}/none"), api.post(endpoints, config("a"))):
+        assert [text.startswith('299 - "v1 Endpoints is deprecated') for text in warnings_of(answer)] == [
+            True
+        ]
 
 
 def test_custom_resources_have_no_strategic_merge(api: Caller) -> None:

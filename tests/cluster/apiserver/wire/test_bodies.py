@@ -8,6 +8,7 @@ from tests.cluster.apiserver.calling import (
     DEFINITIONS,
     DEPLOYMENTS,
     JSON_PATCH,
+    LEASES,
     MERGE,
     PODS,
     TABLE,
@@ -76,8 +77,9 @@ def test_yaml_is_read_and_other_types_are_not(api: Caller) -> None:
 
 
 def test_a_spec_and_a_status_are_shown_even_when_empty(api: Caller) -> None:
-    node = api.make("/api/v1/nodes", {"metadata": {"name": "n"}})
-    assert (node["spec"], node["status"]) == ({}, {})
+    lease = api.make(LEASES, {"metadata": {"name": "l"}})
+    assert (lease["spec"], "status" in lease) == ({}, False)
+    assert api.make(DEPLOYMENTS, deployment("d"))["status"] == {}
     assert not {"spec", "status"} & set(api.make(CONFIGS, config("a")))
 
 
