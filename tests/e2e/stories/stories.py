@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from tests.e2e.stories import crowds, deletions, nodes
+from tests.e2e.stories import crowds, deletions, nodes, preemptions
 from tests.e2e.stories.cluster import Cluster
 
 Story = Callable[[Cluster], Awaitable[None]]
@@ -14,6 +14,8 @@ STORIES: tuple[Story, ...] = (
     deletions.a_pod_that_is_deleted_while_it_runs_gives_its_devices_to_the_next,
     deletions.a_gang_member_that_is_deleted_while_the_others_are_held_takes_nothing_along,
     deletions.pods_that_are_deleted_while_one_is_in_allocate_leave_their_devices_free,
+    preemptions.a_budget_is_kept_while_another_pod_can_go_and_broken_when_none_can,
+    preemptions.a_gang_loses_just_the_member_whose_place_is_needed_and_is_joined_again,
     nodes.pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served,
     nodes.what_a_drained_node_held_goes_elsewhere_and_comes_back,
 )
