@@ -1,8 +1,8 @@
 """The cluster in real time, over its real protocols, in one process.
 
 HTTP between everyone and the API server and between scheduler and extender, gRPC over unix sockets between kubelets
-and device plugins (direct calls above 50 nodes), kopf in a thread of its own. Scheduler, kubelets and controllers
-call the API server directly.
+and device plugins, kopf in a thread of its own. Scheduler, kubelets and controllers call the API server directly.
+Above 50 nodes everybody does, and calls each other so, through the same ports: protocols took half of all time.
 """
 
 import contextlib
@@ -17,15 +17,17 @@ from gpuyard.narration import Beat
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cluster.apiserver import http
+from gpuyard_cluster.apiserver.auth.users import User
 from gpuyard_cluster.apiserver.direct import DirectApi, Feed
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.apiserver.webhook_calls import call_webhook
 from gpuyard_cluster.listening import listen
 from gpuyard_cluster.logs import LogLine, NoLogsError
 from gpuyard_cluster.scheduler.event_handlers import RESOURCES as SCHEDULER_RESOURCES
-from gpuyard_cluster.scheduler.extenders import ExtenderConfig
+from gpuyard_cluster.scheduler.extenders import ExtenderClient, ExtenderConfig
 from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
 from gpuyard_cluster.wiring import direct_node, identities, manifests, parts
+from gpuyard_cluster.wiring.direct import DirectExtender
 from gpuyard_cluster.wiring.direct_node import DirectNode
 from gpuyard_cluster.wiring.feeding import on_loop
 from gpuyard_cluster.wiring.node import EmbeddedNode
@@ -38,6 +40,7 @@ from gpuyard_kube.api import Observer
 from gpuyard_kube.http import HttpApi, Server
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
+from gpuyard_operator.memory import PATHS as OPERATOR_RESOURCES
 
 
 class EmbeddedYard:
@@ -56,6 +59,7 @@ class EmbeddedYard:
         self.server = APIServer(self.runtime.now, options.seed, self._logs, webhooks=call_webhook)
         self.api = DirectApi(self.server, "kubectl")
         self.nodes: dict[str, EmbeddedNode | DirectNode] = {}
+        self._direct = DirectExtender(self.runtime) if len(nodes) > direct_node.ABOVE else None
         self._ends = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -94,7 +98,7 @@ class EmbeddedYard:
                 self.nodes[node.name].plugin.reconfigure(parts.plugin_spec(node, self._options))
 
     def _made_node(self, node: YardNode) -> EmbeddedNode | DirectNode:
-        if len(self._yard) > direct_node.ABOVE:
+        if self._direct is not None:
             return DirectNode(node, self.server, self._options)
         api = self._http.bearing(self._door.proof(identities.device_plugin(node.name)))
         return EmbeddedNode(node, self._folder / node.name, self.server, api, self._options)
@@ -114,37 +118,56 @@ class EmbeddedYard:
         operator = self._start_operator()
         self._start_scheduler()
         self._start_controllers()
-        if len(self._yard) > direct_node.ABOVE:
-            text = (
-                f"more than {direct_node.ABOVE} nodes: kubelets and device plugins call each other directly"
-            )
-            self._options.narrate(Beat("cluster", text))
         for node in self._yard.values():
             if not node.later:
                 await self.join(node.name)
-        await operator.ready()
+        if operator is not None:
+            await operator.ready()
 
-    def _start_operator(self) -> OperatorThread:
+    async def _start_extender(self) -> None:
+        api = self._reached("gpuyard-extender", identities.EXTENDER)
+        extender = parts.extender(api, self.runtime, self._options)
+        self._extender = await listen(create_app(extender), "extender")
+        self._ends.push_async_callback(self._extender.close)
+        if self._direct is not None:
+            self._direct.lives(extender, self.runtime)
+        if isinstance(api, HttpApi):
+            informer = Informer(api, extender, EXTENDER_RESOURCES)
+            self.runtime.spawn(informer.run(), "extender informer")
+        else:
+            self._feed(extender, EXTENDER_RESOURCES)
+
+    def _reached(self, agent: str, user: User) -> HttpApi | DirectApi:
+        """The API server, the way a component reaches it."""
+        if self._direct is None:
+            return self._http.bearing(self._door.proof(user))
+        return DirectApi(self.server, agent, user)
+
+    def _start_operator(self) -> OperatorThread | None:
+        """The thread to wait for; None in a large cluster."""
+        if self._direct is not None:
+            text = f"more than {direct_node.ABOVE} nodes: all parts call each other directly"
+            self._options.narrate(Beat("cluster", text))
+            direct = DirectApi(self.server, "gpuyard-operator", identities.OPERATOR)
+            self._feed(parts.operator(direct, self.runtime, self._direct, self._options), OPERATOR_RESOURCES)
+            return None
         api = Server(self.url, self._door.client_context(), extra=self._door.proof(identities.OPERATOR))
         operator = OperatorThread(api, self._extender.url, self._options)
         self._ends.push_async_callback(operator.end)
         return operator
 
-    async def _start_extender(self) -> None:
-        api = self._http.bearing(self._door.proof(identities.EXTENDER))
-        extender = parts.extender(api, self.runtime, self._options)
-        self._extender = await listen(create_app(extender), "extender")
-        self._ends.push_async_callback(self._extender.close)
-        informer = Informer(api, extender, EXTENDER_RESOURCES)
-        self.runtime.spawn(informer.run(), "extender informer")
-
     def _start_scheduler(self) -> None:
-        client = HttpExtenderClient(self._extender.url, ExtenderConfig())
-        self._ends.push_async_callback(client.close)
         api = DirectApi(self.server, "kube-scheduler", identities.SCHEDULER)
-        scheduler = parts.scheduler(api, self.runtime, client, self._options)
+        scheduler = parts.scheduler(api, self.runtime, self._extender_client(), self._options)
         self._feed(scheduler, SCHEDULER_RESOURCES)
         scheduler.start()
+
+    def _extender_client(self) -> ExtenderClient:
+        if self._direct is not None:
+            return self._direct
+        client = HttpExtenderClient(self._extender.url, ExtenderConfig())
+        self._ends.push_async_callback(client.close)
+        return client
 
     def _start_controllers(self) -> None:
         api = DirectApi(self.server, "kube-controller-manager", identities.CONTROLLER_MANAGER)

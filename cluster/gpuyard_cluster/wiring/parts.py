@@ -30,6 +30,7 @@ from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
+from gpuyard_operator.service import Operator, Planner
 
 
 def own_resources(node: str) -> Mapping[str, str]:
@@ -75,6 +76,11 @@ def scheduler(api: Api, runtime: Runtime, client: ExtenderClient, options: Optio
     configuration = ExtenderConfig(managed_resources=frozenset(mig.managed_resources()), weight=1)
     extenders: Sequence[ConfiguredExtender] = [ConfiguredExtender(configuration, client)]
     return Scheduler(api, runtime, extenders, seed=options.seed, narrate=options.narrate)
+
+
+def operator(api: Api, runtime: Runtime, planner: Planner, options: Options) -> Operator:
+    """The gang operator without kopf, which only delivers events."""
+    return Operator(api, runtime, planner, options.narrate)
 
 
 def kubelet(

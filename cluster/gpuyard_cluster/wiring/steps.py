@@ -26,7 +26,6 @@ from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator.memory import PATHS as OPERATOR_RESOURCES
-from gpuyard_operator.service import Operator
 
 
 class StepsYard:
@@ -132,7 +131,7 @@ class StepsYard:
                 SCHEDULER_RESOURCES,
             ),
             "operator": (
-                lambda api, runtime: Operator(api, runtime, self._extender, options.narrate),
+                lambda api, runtime: parts.operator(api, runtime, self._extender, options),
                 OPERATOR_RESOURCES,
             ),
         }

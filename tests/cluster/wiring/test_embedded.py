@@ -108,7 +108,7 @@ def test_a_node_of_the_yard_joins_when_it_is_told_to(folder: Path) -> None:
     asyncio.run(work())
 
 
-def test_in_a_large_cluster_kubelets_and_plugins_call_each_other_directly(
+def test_in_a_large_cluster_all_parts_call_each_other_directly(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says so, gives out devices all the same, and lets a kubelet die."""
