@@ -3,8 +3,8 @@
 Definitions:
 - A job waits from when it came until it started; one that never started, until the end of the run. Percentiles are
   by nearest rank, over all jobs that were not refused.
-- Utilisation is what ran in the time in which jobs came, of all GPUs; makespan is from the first arrival to the last
-  end.
+- Utilisation is what ran, of all GPUs, in the second half of the time in which jobs came: in the first the cluster
+  fills. Makespan is from the first arrival to the last end.
 - Held GPU-hours are those of pods that waited for the rest of their gang; stranded ones were free while at least as
   much was waited for.
 - A queue's pace is the part of the GPU-hours in the system that ran: run / (waited + run). Fairness is Jain's index
@@ -50,7 +50,8 @@ def measured(history: History) -> Measures:
     end = max([last, *(_end(outcome) for outcome in found)])
     waits = sorted(_wait(outcome, end) for outcome in found) or [0]
     ran = sum(_area(outcome, first, end) for outcome in found)
-    window = sum(_area(outcome, first, last) for outcome in found)
+    half = first + (last - first) // 2
+    window = sum(_area(outcome, half, last) for outcome in found)
     return Measures(
         jobs=len(history.outcomes),
         refused=len(history.outcomes) - len(found),
@@ -62,7 +63,7 @@ def measured(history: History) -> Measures:
         used_hours=ran / _HOUR,
         held_hours=history.held / _HOUR,
         stranded_hours=history.stranded / _HOUR,
-        utilisation=window / (history.capacity * max(1, last - first)),
+        utilisation=window / (history.capacity * max(1, last - half)),
         lost=_lost(history),
         fairness=jain(_paces(found, end)),
     )

@@ -12,15 +12,11 @@ import yaml
 
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON, Write
-from gpuyard_cli import capture_command
 from gpuyard_cli.main import main
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_kube.http import HttpApi
-from gpuyard_replay import sources, timed, traces
+from gpuyard_replay import traces
 from gpuyard_replay.columns import Membership
-from gpuyard_replay.history import Rules
-from gpuyard_replay.sources import Source
-from gpuyard_replay.timed import Timing
 
 COMMAND = [sys.executable, "-c", "import sys; from gpuyard_cli.main import main; sys.exit(main())", "capture"]
 GPUS = {"model": "NVIDIA-A100-SXM4-40GB", "count": 2}
@@ -123,36 +119,6 @@ def test_what_ran_on_a_cluster_is_placed_again_by_a_replay(
     }
     assert main(["replay", str(tmp_path / "day.csv"), "--timed"]) == 0
     assert capsys.readouterr().out.rstrip().endswith("0 of 4")
-
-
-def test_a_recording_of_whole_gpus_is_replayed_over_time(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with EmbeddedYard(NODES[:1]) as cluster:
-            api = HttpApi.at(cluster.url)
-            ended = asyncio.Event()
-            work = asyncio.create_task(capture_command.record(api, ended, None))
-            for name in ("a", "b", "c"):
-                await cluster.api.send(Write("POST", PODS, pod(name, vocabulary.GPU)))
-
-            async def two_run() -> bool:
-                return list((await phases(cluster.api)).values()).count("Running") == 2
-
-            await until(two_run)
-            ended.set()
-            recording = await work
-            await api.close()
-        from gpuyard_cli import capture_trace
-
-        file = tmp_path / "pods.csv"
-        file.write_text(capture_trace.pods_csv(recording, int(cluster.runtime.now()) + 60, str))
-        sources.beside(file).write_text(capture_trace.nodes_csv(recording, str))
-
-    asyncio.run(work())
-    play = timed.drawn(Source(tmp_path / "pods.csv"), Timing(), 1)
-    history = timed.run(play, "pack", Rules())
-    began = [outcome.started for outcome in history.outcomes]
-    assert None not in began
-    assert sum(start is not None and start <= 30 for start in began) == 2
 
 
 @pytest.mark.parametrize(

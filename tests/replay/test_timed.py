@@ -168,7 +168,7 @@ def test_measures_are_as_defined() -> None:
     assert (found.jobs, found.refused, found.never_started, found.makespan) == (4, 1, 1, 7200)
     assert (found.wait_p50, found.wait_p90, found.wait_p99) == (1800, 3600, 3600)
     assert (found.used_hours, found.held_hours, found.stranded_hours) == (2, 1, 2)
-    assert found.utilisation == 0.5
+    assert found.utilisation == 0.5  # between 1800 and 3600 one of two GPUs
     assert found.lost == (500 + 1000) / 2 / 2000
     # Of queue x 2 of 2.5 hours in the system ran, of y none.
     assert found.fairness == pytest.approx(0.5)

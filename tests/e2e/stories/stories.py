@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from tests.e2e.stories import crowds, deletions, nodes, preemptions
+from tests.e2e.stories import crowds, deletions, nodes, preemptions, recordings
 from tests.e2e.stories.cluster import Cluster
 
 Story = Callable[[Cluster], Awaitable[None]]
@@ -18,4 +18,5 @@ STORIES: tuple[Story, ...] = (
     preemptions.a_gang_loses_just_the_member_whose_place_is_needed_and_is_joined_again,
     nodes.pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served,
     nodes.what_a_drained_node_held_goes_elsewhere_and_comes_back,
+    recordings.what_ran_is_recorded_and_a_replay_places_it_again,
 )
