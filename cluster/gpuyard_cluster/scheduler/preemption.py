@@ -106,7 +106,8 @@ def _checked(extender: Extender, found: Mapping[str, Victims]) -> Mapping[str, V
 
 def _without_candidates(tried: DryRun, total: int) -> Spared:
     if tried.errors:
-        text = tried.errors[0] if len(tried.errors) == 1 else f"[{', '.join(tried.errors)}]"
+        # Sorted: upstream's order is random, and each new text wakes the pod at once.
+        text = tried.errors[0] if len(tried.errors) == 1 else f"[{', '.join(sorted(tried.errors))}]"
         return Spared(f"preemption: {text}")
     counts = Counter(text for texts in tried.refusals for text in texts)
     if total > len(tried.refusals):

@@ -42,11 +42,13 @@ def test_each_verb_is_posted_as_json() -> None:
         )
 
     async def story(client: HttpExtenderClient) -> list[Any]:
-        return [await client.filter({"x": 1}), await client.prioritize({"x": 2}), await client.bind({"x": 3})]
+        verbs = client.filter, client.prioritize, client.preempt, client.bind
+        return [await verb({"x": number}) for number, verb in enumerate(verbs)]
 
-    assert served(handler, story) == [{"Error": ""}, [{"Host": "a", "Score": 1}], {"Error": ""}]
-    kind = "application/json"
-    assert seen == [("filter", kind, {"x": 1}), ("prioritize", kind, {"x": 2}), ("bind", kind, {"x": 3})]
+    answer = {"Error": ""}
+    assert served(handler, story) == [answer, [{"Host": "a", "Score": 1}], answer, answer]
+    asked = enumerate(("filter", "prioritize", "preempt", "bind"))
+    assert seen == [(verb, "application/json", {"x": number}) for number, verb in asked]
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,11 @@ def test_where_only_the_extender_refuses_it_is_not_asked_whom_to_remove() -> Non
     world.add(pod("higher", {GPU: "1"}, priority=2))
     expected = 'not enough. preemption: expected at least one victim pod on node "a"'
     assert world.reason("higher")[1].endswith(expected)
+    world.add(node("b", nvidia_com__gpu=1), pod("other", nodeName="b"))
+    world.extender.on_filter = lambda args: {"FailedNodes": dict.fromkeys(args["NodeNames"], "not enough")}
+    world.add(pod("highest", {GPU: "1"}, priority=3))
+    each = [f'expected at least one victim pod on node "{name}"' for name in "ab"]
+    assert world.reason("highest")[1].endswith(f"not enough. preemption: [{', '.join(each)}]")
     assert "preempt" not in world.extender.verbs()
     assert "low" in world.pods()
 

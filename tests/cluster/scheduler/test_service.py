@@ -136,6 +136,18 @@ def test_a_refused_binding_frees_the_room_and_is_tried_again(world: World) -> No
     assert world.node_of("train") == "a"
 
 
+def test_an_extender_that_may_be_ignored_stops_nothing_when_it_fails(world: World) -> None:
+    world.restart(ignorable=True)
+    world.extender.on_filter = lambda args: {"Error": "cannot say"}
+    world.extender.bind_error = lambda args: "unreachable"
+    world.add(node("a", nvidia_com__gpu=1), pod("train", {GPU: "1"}))
+    assert world.node_of("train") == "a"
+    assert world.api.pod("train")["metadata"]["annotations"] == {}, "bound without it"
+    world.extender.on_filter = rejecting
+    world.add(node("a", nvidia_com__gpu=2), pod("refused", {GPU: "1"}))
+    assert world.node_of("refused") is None, "a refusal is no failure"
+
+
 def test_binding_cycles_run_beside_each_other_and_beside_filtering(world: World) -> None:
     world.extender.bind_seconds = 3.0
     world.add(node("a", nvidia_com__gpu=4), *(pod(f"member-{n}", {GPU: "1"}) for n in range(4)))
