@@ -6,8 +6,9 @@ Law: whatever was recorded, both files can be read again: amounts that no trace 
 import csv
 import hashlib
 import io
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gpuyard import mig
@@ -47,11 +48,13 @@ def pods_csv(recording: Recording, until: int, names: Names) -> str:
     pods = sorted(recording.pods.values(), key=lambda pod: (pod.created, pod.namespace, pod.name))
     first, seen = (pods[0].created if pods else 0), Counter[str]()
     rows = []
-    for pod in pods:
+    for pod, gang in zip(pods, _gangs(pods), strict=True):
         whole = f"{pod.namespace}/{pod.name}"
         seen[whole] += 1
         name = names(whole) + (f"~{seen[whole]}" if seen[whole] > 1 else "")
-        rows.append([name, *_asked(pod, recording.nodes), *_life(pod, first, until), *_belongs(pod, names)])
+        rows.append(
+            [name, *_asked(pod, recording.nodes), *_life(pod, first, until), *_belongs(pod, gang, names)]
+        )
     return _csv(_POD_COLUMNS, rows)
 
 
@@ -87,12 +90,23 @@ def _life(pod: PodRecord, first: int, until: int) -> list[object]:
     return [pod.qos, pod.phase, pod.created - first, ended - first, scheduled]
 
 
-def _belongs(pod: PodRecord, names: Names) -> list[object]:
+def _gangs(pods: Iterable[PodRecord]) -> Iterator[tuple[str, int]]:
+    """The gang of each pod, and its number among those of that name: a new one begins when all pods have ended."""
+    number, ends = Counter[str](), dict[str, float]()
+    for pod in pods:
+        gang = f"{pod.namespace}/{pod.gang}" if pod.gang else ""
+        number[gang] += pod.created >= ends.get(gang, 0)
+        ends[gang] = max(ends.get(gang, 0), math.inf if pod.ended is None else pod.ended)
+        yield gang, number[gang]
+
+
+def _belongs(pod: PodRecord, gang: tuple[str, int], names: Names) -> list[object]:
     [resource, *others] = pod.devices or [""]
     single = not others and pod.devices.get(resource) == 1
     profile = capture_nodes.profile(resource) if single else ""
-    gang = names(f"{pod.namespace}/{pod.gang}") if pod.gang else ""
-    return [profile, gang, names(pod.namespace), max(-(10**9), min(pod.priority, 2 * 10**9))]
+    group, number = gang
+    again = f"~{number}" if group and number > 1 else ""
+    return [profile, names(group) + again, names(pod.namespace), max(-(10**9), min(pod.priority, 2 * 10**9))]
 
 
 def _cut(amount: int) -> int:

@@ -150,6 +150,18 @@ def test_gang_queue_and_priority_are_recorded() -> None:
     assert (row["gang"], row["queue"], row["priority"]) == ("team/ring", "team", "7")
 
 
+def test_a_gang_created_again_after_all_its_pods_have_ended_is_another_gang() -> None:
+    recording = Recording(Clock())
+    pods = [
+        pod(str(i), on="n", created=created, phase="Succeeded") for i, created in enumerate((0, 1, 30, 31))
+    ]
+    for each, end in zip(pods, (20, 30, 50, 50), strict=True):
+        each["metadata"]["labels"] = {vocabulary.POD_GROUP: "ring"}
+        each["status"]["containerStatuses"] = [{"state": {"terminated": {"finishedAt": stamp(end)}}}]
+    recording.replace("pods", pods)
+    assert [row["gang"] for row in rows(recording)] == ["team/ring"] * 2 + ["team/ring~2"] * 2
+
+
 def test_hashed_names_are_equal_where_names_are_and_say_nothing() -> None:
     recording = Recording(Clock())
     recording.replace("nodes", [node("secret-node")])
