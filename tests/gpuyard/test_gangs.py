@@ -2,7 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard.cluster import Cluster, Node, Placement
-from gpuyard.gangs import GangRejection, Member, excess, plan
+from gpuyard.gangs import GangRejection, Member, all_or_none, excess, plan
 from gpuyard.policies.counted import pack, spread
 from gpuyard.policies.registry import POLICIES
 from gpuyard.verdicts import Reason
@@ -95,3 +95,12 @@ def test_a_gang_that_is_larger_than_the_cluster_is_told_so_with_the_numbers() ->
     assert (found.node, found.reason) == ("", Reason.INSUFFICIENT_GPUS)
     assert found.detail == "all 4 members need 16 nvidia.com/gpu, all nodes have 12"
     assert excess(ring(3, {GPU_RESOURCE: "4"}), yard) == ()
+
+
+def test_all_have_a_place_or_those_that_had_one_are_undone_the_last_first() -> None:
+    free, undone = [3, 2, 1], list[int]()
+    assert all_or_none("ab", lambda _: free.pop() if free else None, undone.append) == (1, 2)
+    assert undone == []
+    free = [3, 2]
+    assert all_or_none("abc", lambda _: free.pop() if free else None, undone.append) is None
+    assert undone == [3, 2]

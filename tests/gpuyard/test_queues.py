@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.queues import Queue, admits
+from gpuyard.queues import Queue, admits, turn
 from gpuyard.verdicts import Reason, Rejection
 from tests.gpuyard.builders import GPU_RESOURCE
 
@@ -38,3 +38,8 @@ def test_admitting_and_then_ending_changes_nothing(used: dict[str, int], request
 
 def test_usage_is_never_negative() -> None:
     assert Queue("q", {}, {"cpu": 1}).without_usage({"cpu": 2, GPU_RESOURCE: 1}).used == {}
+
+
+def test_who_waits_is_served_by_priority_then_by_age() -> None:
+    waiting = {"young": turn(0, 9), "old": turn(0, 3), "urgent": turn(5, 8), "idle": turn(-1, 1)}
+    assert sorted(waiting, key=waiting.__getitem__) == ["urgent", "old", "young", "idle"]
