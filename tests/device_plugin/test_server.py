@@ -14,7 +14,7 @@ from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubele
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2_grpc as kubelet_grpc
 from gpuyard_device_plugin.ports import PluginSpec, Ports
 from gpuyard_device_plugin.server import ResourceServer, SocketPathError
-from gpuyard_device_plugin.service import DevicePlugin
+from gpuyard_device_plugin.service import DevicePlugin, NotReadyError
 from gpuyard_kube.runtime import AsyncioRuntime
 from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus
 from tests.device_plugin.grpc_kubelet import GrpcKubelet, short_folder
@@ -22,14 +22,19 @@ from tests.device_plugin.grpc_kubelet import GrpcKubelet, short_folder
 GPUS = gpus(2)
 
 
-def plugin() -> DevicePlugin:
-    return DevicePlugin(PluginSpec(NODE, GPUS), Ports(MemoryApi(), AsyncioRuntime(), TinyKubelet()))
+class NotReadyPlugin(DevicePlugin):
+    async def pre_start(self, request: kubelet.PreStartContainerRequest) -> None:
+        raise NotReadyError(f"{', '.join(request.devices_ids)} is not ready")
+
+
+def plugin(kind: type[DevicePlugin] = DevicePlugin) -> DevicePlugin:
+    return kind(PluginSpec(NODE, GPUS), Ports(MemoryApi(), AsyncioRuntime(), TinyKubelet()))
 
 
 @asynccontextmanager
-async def verbs() -> AsyncIterator[Any]:
+async def verbs(kind: type[DevicePlugin] = DevicePlugin) -> AsyncIterator[Any]:
     async with short_folder() as folder:
-        server = ResourceServer(plugin(), vocabulary.GPU, folder)
+        server = ResourceServer(plugin(kind), vocabulary.GPU, folder)
         await server.start()
         try:
             async with GrpcKubelet(folder).call(server.endpoint) as channel:
@@ -77,6 +82,17 @@ def test_the_other_verbs_answer() -> None:
             options = await stub.GetDevicePluginOptions(kubelet.Empty())
             assert options.get_preferred_allocation_available
             assert not options.pre_start_required
+
+    asyncio.run(story())
+
+
+def test_a_container_that_must_not_start_yet_is_an_error_with_its_reason() -> None:
+    async def story() -> None:
+        async with verbs(NotReadyPlugin) as stub:
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await stub.PreStartContainer(kubelet.PreStartContainerRequest(devices_ids=["MIG-x"]))
+            assert refused.value.code() is grpc.StatusCode.FAILED_PRECONDITION
+            assert refused.value.details() == "MIG-x is not ready"
 
     asyncio.run(story())
 

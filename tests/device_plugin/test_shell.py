@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.inventory import Sharing, SharingMode
+from gpuyard.inventory import MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin import advertised
 from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.ports import PluginSpec, Ports
@@ -190,6 +190,22 @@ def test_another_configuration_brings_its_sockets_and_takes_those_of_before(
                 f"{gpu.uuid}::{replica}" for gpu in gpus(2) for replica in range(4)
             ]
             await found.kubelet.until(lambda: ENDPOINT not in sockets(found.kubelet.folder))
+
+    asyncio.run(story())
+
+
+def test_a_kubelet_learns_that_it_is_to_ask_before_containers_start() -> None:
+    """It reads the options when a plugin registers, and never again."""
+
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            assert not found.kubelet.options[GPU].pre_start_required
+            found.plugin.reconfigure(
+                PluginSpec(NODE, gpus(2), PluginConfig(mig_strategy=MigStrategy.DYNAMIC))
+            )
+            await found.registered(2)
+            await found.kubelet.until(lambda: found.kubelet.options[GPU].pre_start_required)
 
     asyncio.run(story())
 

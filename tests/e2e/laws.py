@@ -10,7 +10,7 @@ from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.findings import Flaw
 from gpuyard.fit import NodeFit, PodFit
 from gpuyard.gangs import GangRejection, Member
-from gpuyard.inventory import Device
+from gpuyard.inventory import Device, MigStrategy
 from gpuyard.placement import judge
 from gpuyard.policies.registry import POLICIES
 from gpuyard.requests import PodRequest
@@ -77,15 +77,16 @@ def shared_by_kubelets(storm: Storm) -> Iterator[str]:
 
 
 def miscounted(storm: Storm) -> Iterator[str]:
-    """Free and placed make the total, for each resource of each node in the ledger; nothing unknown is placed."""
+    """Free and taken make the total, for each resource of each node in the ledger; nothing unknown is placed."""
     for node in extender(storm).ledger.cluster(storm.now).nodes.values():
         known = {device.id for device in node.inventory.devices()} if node.inventory else set()
         if node.inventory and not known.issuperset(node.owners):
             yield f"{node.name} owns what it has not: {set(node.owners) - known}"
+        owned = node.owned()
         for resource in {device.resource for device in node.inventory.devices()} if node.inventory else ():
-            placed = sum(device.resource == resource for device in node.owned())
-            if len(node.idle(resource)) + placed != node.total(resource):
-                yield f"{node.name}: {len(node.idle(resource))} idle and {placed} placed {resource}"
+            taken = sum(any(d.overlaps(other) for other in owned) for d in node.devices(resource))
+            if len(node.idle(resource)) + taken != node.total(resource):
+                yield f"{node.name}: {len(node.idle(resource))} idle and {taken} taken {resource}"
 
 
 def unreconciled(storm: Storm, *besides: Flaw) -> Iterator[str]:
@@ -150,12 +151,14 @@ def turned_away(storm: Storm, pods: Iterable[JSON]) -> Iterator[str]:
 
 
 def healthy(storm: Storm) -> Iterator[tuple[str, str, int]]:
-    """How many devices of each resource a node has that are well."""
+    """How many devices of each resource a node has that are well, and that can be had at one time."""
     for node in storm.objects("nodes"):
         marks = node["metadata"]["annotations"]
         inventory = annotations.read_inventory(marks[vocabulary.INVENTORY])
         assert inventory is not None
-        counts = Counter(device.resource for device in inventory.devices() if device.healthy)
+        on_demand = inventory.mig_strategy is MigStrategy.DYNAMIC
+        apart = (device for device in inventory.devices() if not (on_demand and device.size))
+        counts = Counter(device.resource for device in apart if device.healthy)
         yield from ((node["metadata"]["name"], resource, count) for resource, count in counts.items())
 
 
@@ -168,10 +171,17 @@ def forgotten(storm: Storm, pods: Sequence[JSON]) -> Iterator[str]:
             yield f"{name} is being deleted for ever"
         elif not pod["spec"].get("nodeName"):
             yield from without_reason(storm, pod, cluster)
-        elif phase == "Pending":
+        elif phase == "Pending" and not waits_for_recovery(storm, pod):
             yield f"{name} is bound and does not start"
     for group in storm.objects("podgroups"):
         yield from without_places(group, pods, cluster)
+
+
+def waits_for_recovery(storm: Storm, pod: JSON) -> bool:
+    """A sick GPU tears down no MIG instance, so that nobody starts in its place."""
+    plugin = storm.yard.plugin(pod["spec"]["nodeName"])
+    sick = {device.id for device in plugin.inventory.devices() if not device.healthy}
+    return any(sick.intersection(ids) for ids in held_devices(pod).values())
 
 
 def without_reason(storm: Storm, pod: JSON, cluster: Cluster) -> Iterator[str]:

@@ -37,6 +37,16 @@ YARDS: Mapping[str, JSON] = {
             {"name": "node-2", "gpus": {"model": A100, "count": 1}},
         ]
     },
+    "dynamic": {
+        "nodes": [
+            {
+                "name": "node-1",
+                "gpus": {"model": A100, "count": 2},
+                "plugin": {"version": "v1", "flags": {"migStrategy": "dynamic"}},
+            },
+            {"name": "node-2", "gpus": {"model": A100, "count": 1}, "capacity": {"cpu": "2"}},
+        ]
+    },
     "shares": {
         "nodes": [
             {
@@ -59,6 +69,7 @@ YARDS: Mapping[str, JSON] = {
 RESOURCES = {
     "whole": ("nvidia.com/gpu",),
     "mig": ("nvidia.com/mig-1g.5gb", "nvidia.com/mig-2g.10gb", "nvidia.com/gpu"),
+    "dynamic": ("nvidia.com/mig-1g.5gb", "nvidia.com/mig-3g.20gb", "nvidia.com/gpu"),
     "shares": ("nvidia.com/gpu.shared", "nvidia.com/gpu"),
 }
 

@@ -8,14 +8,15 @@ from gpuyard import reservations
 from gpuyard.accounts import NodeAccounts, Stake
 from gpuyard.evidence import Objects
 from gpuyard.findings import Finding, Flaw
-from gpuyard.gpus import Instance
+from gpuyard.gpus import Instance, placement_uuid
 from gpuyard.inventory import Inventory, MigStrategy
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON
 from tests.gpuyard.audited import GPUS, NODE, NOTHING, Books, Tenant, holding, node
-from tests.gpuyard.builders import GPU_RESOURCE, gpus
+from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, gpus
 
 ONE, TWO = Tenant("one", holding(0)), Tenant("two", holding(1, 2))
+THREE_G = "nvidia.com/mig-3g.20gb"
 SUBJECT = f"default/one main {GPU_RESOURCE}"
 
 
@@ -245,3 +246,43 @@ def test_a_finding_tells_people_and_programs_the_same() -> None:
     )
     says = {"status": [GPUS[0]], "kubelet": [], "plugin": [GPUS[0]]}
     assert finding.to_json() == {"flaw": "AccountsDisagree", "node": NODE, "subject": SUBJECT, "says": says}
+
+
+# --- instances on demand
+
+
+def cut(*profiles: str, healthy: bool = True) -> Inventory:
+    """A GPU whose annotation says that these instances are there, one beside the other."""
+    whole = dataclasses.replace(gpus(1, node=NODE)[0], healthy=healthy)
+    made = [
+        Instance(name, start, 1, placement_uuid(whole.uuid, name, start))
+        for start, name in enumerate(profiles)
+    ]
+    split = dataclasses.replace(whole, mig_enabled=bool(made), instances=tuple(made))
+    return Inventory((split,), mig_strategy=MigStrategy.DYNAMIC)
+
+
+SLICE = placement_uuid(GPUS[0], "1g.5gb", 0)
+SMALL = Tenant("small", {"main": {ONE_G: (SLICE,)}})
+
+
+def test_instances_are_there_for_their_holders() -> None:
+    assert Books.kept(SMALL, node=node(cut("1g.5gb"))).findings() == ()
+    assert Books.kept(node=node(cut())).findings() == ()
+
+
+def test_an_instance_that_a_pod_holds_and_that_is_not_there_is_found() -> None:
+    finding = the(Books.kept(SMALL, node=node(cut())))
+    assert (finding.flaw, finding.says) == (Flaw.INSTANCES_DIFFER, {"inventory": (), "plugin": (SLICE,)})
+
+
+def test_an_instance_that_is_there_for_nobody_is_found_but_on_a_sick_gpu_it_stays() -> None:
+    finding = the(Books.kept(node=node(cut("1g.5gb"))))
+    assert (finding.flaw, finding.says) == (Flaw.INSTANCES_DIFFER, {"inventory": (SLICE,), "plugin": ()})
+    assert Books.kept(node=node(cut("1g.5gb", healthy=False))).findings() == ()
+
+
+def test_pods_with_overlapping_instances_are_found() -> None:
+    large = Tenant("large", {"main": {THREE_G: (placement_uuid(GPUS[0], "3g.20gb", 0),)}})
+    found = Books.kept(SMALL, large, node=node(cut())).findings()
+    assert Flaw.SEVERAL_OWNERS in {finding.flaw for finding in found}

@@ -1,10 +1,13 @@
 """The GPUs of an existing node, from labels as gpu-feature-discovery writes them on real ones."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
-from gpuyard import topology
+from gpuyard import topology, vocabulary
+from gpuyard.annotations import write_inventory
+from gpuyard.gpus import GPU, Instance, gpu_uuid
 from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard.writes import JSON
 from gpuyard_cli.imported import gpus
@@ -16,6 +19,10 @@ T4 = {
     "nvidia.com/gpu.count": "1",
     "nvidia.com/gpu.memory": "15360",
 }
+
+
+def gpu(index: int) -> GPU:
+    return GPU(index, gpu_uuid("n", index), "NVIDIA-A100-SXM4-40GB", 40960)
 
 
 def node(labels: dict[str, str], healthy: dict[str, str], **capacity: str) -> JSON:
@@ -39,6 +46,16 @@ def test_whole_gpus_are_counted_and_hung_up_as_in_the_machine_that_they_seem_to_
     assert offered(inventory) == {"nvidia.com/gpu": 8}
     assert topology.nearness(inventory.gpus[0], inventory.gpus[7]) == topology.NVLINK
     assert said == "where GPUs hang (NUMA, PCIe, NVLink) is in no label: assumed as in dgx-h100: n"
+
+
+def test_gpus_that_are_cut_on_demand_are_imported_uncut() -> None:
+    cut = replace(gpu(0), mig_enabled=True, instances=(Instance("1g.5gb", 6, 1, "MIG-x"),))
+    found = node({}, {})
+    notes = {vocabulary.INVENTORY: write_inventory(Inventory((cut,), mig_strategy=MigStrategy.DYNAMIC))}
+    found["metadata"]["annotations"] = notes
+    inventory, said = read(found)
+    assert (inventory, said) == (Inventory((gpu(0),), mig_strategy=MigStrategy.DYNAMIC), "")
+    assert gpus.plugin_config(inventory)["flags"] == {"migStrategy": "dynamic"}
 
 
 def test_a_model_that_is_not_known_keeps_its_name_and_memory() -> None:
