@@ -16,6 +16,7 @@ from gpuyard.policies import registry
 from gpuyard_extender.app import create_app
 from gpuyard_extender.asgi import App
 from gpuyard_extender.certificates import CertificateError, Files, FreshContext
+from gpuyard_extender.decision_log import DecisionLog, sink
 from gpuyard_extender.doorkeeper import Doorkeeper
 from gpuyard_extender.endpoints import Address
 from gpuyard_extender.guard import Guard
@@ -51,28 +52,42 @@ def main() -> None:
 async def serve(given: argparse.Namespace) -> None:
     """Run the extender until the server is told to stop."""
     runtime = AsyncioRuntime()
+    book = _book(given)
     api = await _connect(given)
     try:
         server = _one_of_several if given.advertise else _alone
-        await server(given, api, runtime).serve()
+        await server(given, api, runtime, book).serve()
     finally:
         await runtime.close()
         await api.close()
+        if book is not None:
+            book.close()
 
 
-def _alone(given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
-    extender = Extender(api, runtime, Settings(given.policy), _narrate)
+def _book(given: argparse.Namespace) -> DecisionLog | None:
+    try:
+        return None if given.decisions is None else DecisionLog(sink(given.decisions))
+    except OSError as error:
+        _parser().error(f"--decisions {given.decisions}: {error.strerror}; name a file that can be written")
+
+
+def _alone(
+    given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime, book: DecisionLog | None
+) -> Server:
+    extender = Extender(api, runtime, Settings(given.policy), _narrate, book)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
     return Server(_guarded(create_app(extender), given, api, runtime), _place(given))
 
 
-def _one_of_several(given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Server:
+def _one_of_several(
+    given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime, book: DecisionLog | None
+) -> Server:
     """All know the cluster, so that each can take over at once; the one that leads answers and writes."""
     address = Address(str(given.advertise), given.port)
     name = f"{socket.gethostname()}_{os.getpid()}"
     leadership = Leadership(api, runtime, name, address, takes_over=not given.stand_by)
     fenced = FencedApi(api, lambda: leadership.leading)
-    extender = Extender(fenced, runtime, Settings(given.policy), _narrate)
+    extender = Extender(fenced, runtime, Settings(given.policy), _narrate, book)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
     runtime.spawn(Informer(api, leadership, RESOURCES).run(), "leadership informer")
     runtime.spawn(leadership.run(), "leadership")
@@ -158,6 +173,11 @@ def _parser() -> argparse.ArgumentParser:
         choices=registry.names(),
         default=Settings().policy,
         help="which of the nodes that fit is best (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--decisions",
+        metavar="FILE",
+        help="note every decision there, a JSON line each (docs/decisions.md); - for standard output",
     )
     parser.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")
     return parser

@@ -71,6 +71,11 @@ class Metrics(Collector):
             "Live pods that were bound past the extender: their GPUs count but are not known.",
             value=sum(pod.unplanned for pod in ledger.pods.all()),
         )
+        if (book := self._extender.book) is not None:
+            said = "Decisions noted for --decisions, by what became of them."
+            yield counted(
+                f"{PREFIX}_decisions", said, "outcome", {"written": book.written, "lost": book.lost}
+            )
         yield GaugeMetricFamily(
             f"{PREFIX}_leading", "1 where this extender is the active one.", value=self._leading()
         )

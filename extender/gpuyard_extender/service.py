@@ -4,29 +4,31 @@ Stands for the extender process. It waits only through the ports of `gpuyard_kub
 asyncio and, single-stepped, on a clock that is moved by hand.
 """
 
-import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from gpuyard import vocabulary
 from gpuyard.accounts import LedgerAccount
 from gpuyard.narration import Beat, Narrator, silent
-from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.policies import registry
 from gpuyard.policies.memory import Informed
 from gpuyard.writes import JSON
 from gpuyard_extender import (
     accounting,
+    decisions,
     explaining,
     explaining_groups,
     planning,
     preempting,
     scheduling,
     simulating,
+    telling,
     wire,
 )
 from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
+from gpuyard_extender.decisions import Book, Decision
 from gpuyard_extender.experience import Experience
 from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.settings import Settings
@@ -36,18 +38,23 @@ from gpuyard_extender.waking import Waker
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
-_SHOWN = 8
-"""Node names in a line that is told."""
-
 NOT_SYNCED = "the extender has not seen the whole cluster yet; ask again"
 
 
 class Extender:
     """Answers the verbs of the extender protocol, plans gangs and explains. An Observer of `ledger.PATHS`."""
 
-    def __init__(self, api: Api, runtime: Runtime, settings: Settings, narrate: Narrator = silent) -> None:
+    def __init__(
+        self,
+        api: Api,
+        runtime: Runtime,
+        settings: Settings,
+        narrate: Narrator = silent,
+        book: Book | None = None,
+    ) -> None:
+        """`book` is where decisions are noted, if anywhere."""
         self.ledger, self.tally = Ledger(self._tell), Tally()
-        self._runtime = runtime
+        self._runtime, self.book = runtime, book
         self._experience, self._chosen = Experience(self.ledger.holdings), registry.named(settings.policy)
         self._policy = Informed(self._chosen, self._experience.workload)
         self._narrate = narrate
@@ -88,11 +95,10 @@ class Extender:
             return wire.filter_error(NOT_SYNCED)
         found = scheduling.filter_nodes(asked.pod, asked.names, self.ledger, self._runtime.now())
         self._waker.filtered(asked.pod, asked.names, bool(found.passed))
+        self._note(decisions.of_filter, asked.pod, len(asked.names), found, self.ledger)
         self.tally.verdicts.update({reason: len(names) for reason, names in found.rejected.items()})
         self.tally.verdicts[PASSED] += len(found.passed)
-        refused = "".join(f", {len(names)} × {reason}" for reason, names in sorted(found.rejected.items()))
-        passed = _few(sorted(found.passed[:_SHOWN]), len(found.passed), ", ")
-        self._tell(f"Filter {asked.pod.name}: {passed or 'no node'} passes{refused}")
+        self._tell(telling.of_filter(asked.pod.name, found))
         return wire.filter_result(asked, found)
 
     def prioritize(self, args: Any) -> list[JSON]:
@@ -102,7 +108,8 @@ class Extender:
         except wire.InvalidArgumentsError:
             return []
         ranks = scheduling.prioritize(asked.pod, asked.names, self.ledger, self._policy, self._runtime.now())
-        self._tell(f"Score {asked.pod.name}: {_few(ranks, len(ranks), ' > ')}")
+        self._note(decisions.of_prioritize, asked.pod, ranks, self.ledger)
+        self._tell(telling.of_prioritize(asked.pod.name, ranks))
         return wire.host_priorities(ranks)
 
     def preempt(self, args: Any) -> JSON:
@@ -112,8 +119,8 @@ class Extender:
         except wire.InvalidArgumentsError:
             return wire.preempt_result({})
         found = preempting.preempt(pod, names, self.ledger, self._runtime.now()) if self.ready else {}
-        offers = [f"{len(victims.uids)} on {name}" for name, victims in found.items()]
-        self._tell(f"Preempt for {pod.name}: victims: {_few(offers, len(offers), ', ') or 'none that help'}")
+        self._note(decisions.of_preempt, pod, len(names), found)
+        self._tell(telling.of_preempt(pod.name, found))
         return wire.preempt_result(found)
 
     async def bind(self, args: Any) -> JSON:
@@ -125,8 +132,10 @@ class Extender:
         if not self.ready:
             return wire.bind_result(NOT_SYNCED)
         answer = await self._binder.bind(request)
-        self.tally.binds["bound" if isinstance(answer, Bound) else "refused"] += 1
-        return wire.bind_result("" if isinstance(answer, Bound) else answer.text)
+        refusal = "" if isinstance(answer, Bound) else answer.text
+        self.tally.binds["refused" if refusal else "bound"] += 1
+        self._note(decisions.of_bind, request, refusal, self.ledger)
+        return wire.bind_result(refusal)
 
     # --- beside the protocol
 
@@ -135,12 +144,8 @@ class Extender:
         if not self.ready:
             return Unready(NOT_SYNCED)
         answer = planning.plan(request, self.ledger, self._policy, self._runtime.now())
-        match answer:
-            case Planned(reservation):
-                places = ", ".join(f"{seat.name} on {seat.node}" for seat in reservation.seats)
-                self._tell(f"Plan {request.group}: {places}")
-            case Unplaceable(member, _):
-                self._tell(f"Plan {request.group}: no node for {member}")
+        if text := telling.of_plan(request, answer):
+            self._tell(text)
         return answer
 
     def explain(self, namespace: str, name: str) -> JSON | None:
@@ -170,11 +175,10 @@ class Extender:
         self._binder.look_again()
         self._waker.look_again()
 
+    def _note(self, make: Callable[..., Decision], *made_of: Any) -> None:
+        """A decision, unless nobody keeps them."""
+        if self.book is not None:
+            self.book.note(make(*made_of, self._runtime.now()))
+
     def _tell(self, text: str) -> None:
         self._narrate(Beat(vocabulary.EXTENDER, text))
-
-
-def _few(names: Iterable[str], count: int, between: str) -> str:
-    """The first of so many names, and how many more there are."""
-    more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-    return between.join(itertools.islice(names, _SHOWN)) + more

@@ -1,0 +1,151 @@
+"""What the extender has decided, pod by pod and verb by verb, as values: docs/decisions.md has the format.
+
+Stands for the audit log of an API server, for scheduling. Laws: a decision is told after it was made, and telling it
+can change nothing; what a decision was made of is in it, so that nobody has to look it up later.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from gpuyard.annotations import ids
+from gpuyard.cluster import Placement
+from gpuyard.fit import Amounts
+from gpuyard.preemption import Victims
+from gpuyard.verdicts import Rejection
+from gpuyard.wishes import NONE, Wishes
+from gpuyard.writes import JSON
+from gpuyard_extender.binding import BindRequest
+from gpuyard_extender.ledger import Ledger
+from gpuyard_extender.pods import Pod
+from gpuyard_extender.scheduling import Filtered
+from gpuyard_extender.tally import PASSED
+
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One answer to one verb. `node` and `devices`: where the pod is to go, as far as that is decided."""
+
+    verb: str
+    namespace: str
+    name: str
+    uid: str
+    time: float
+    asks: Amounts = field(default_factory=dict)
+    wishes: Wishes = NONE
+    candidates: int = 0
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    node: str = ""
+    devices: Sequence[str] = ()
+    victims: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    error: str = ""
+
+    def to_json(self) -> JSON:
+        """What is empty is left out, but for what every reader looks at."""
+        wished = {
+            "models": list(self.wishes.models),
+            "memoryMiB": self.wishes.memory_mib,
+            "topology": self.wishes.topology.value if self.wishes.topology != NONE.topology else "",
+        }
+        more = {
+            "wishes": {key: found for key, found in wished.items() if found},
+            "verdicts": self.verdicts,
+            "node": self.node,
+            "devices": list(self.devices),
+            "victims": self.victims,
+            "error": self.error,
+        }
+        return {
+            "v": VERSION,
+            "time": round(self.time, 6),
+            "verb": self.verb,
+            "uid": self.uid,
+            "pod": f"{self.namespace}/{self.name}",
+            "asks": self.asks,
+            "candidates": self.candidates,
+            **{key: found for key, found in more.items() if found},
+        }
+
+
+class Book(Protocol):
+    """Where decisions are noted. Noting one never waits and never fails."""
+
+    @property
+    def written(self) -> int:
+        """So many decisions can be read."""
+
+    @property
+    def lost(self) -> int:
+        """So many could not be written."""
+
+    def note(self, decision: Decision) -> None:
+        """Keep it, or count it as lost."""
+
+
+def of_filter(pod: Pod, candidates: int, found: Filtered, ledger: Ledger, now: float) -> Decision:
+    """With one survivor the place is decided as well."""
+    verdicts = {reason.value: len(names) for reason, names in found.rejected.items()}
+    if found.passed:
+        verdicts[PASSED] = len(found.passed)
+    only = found.passed[0] if len(found.passed) == 1 else ""
+    return _placed("filter", pod, candidates, verdicts, _assumed(pod, only, ledger, now), now)
+
+
+def of_prioritize(pod: Pod, ranks: Mapping[str, int], ledger: Ledger, now: float) -> Decision:
+    """The node that is ranked first, if it still has room."""
+    first = next(iter(ranks), "")
+    return _placed("prioritize", pod, len(ranks), {}, _assumed(pod, first, ledger, now), now)
+
+
+def of_preempt(pod: Pod, candidates: int, found: Mapping[str, Victims], now: float) -> Decision:
+    """The victims (UIDs) on each node that is offered."""
+    victims = {name: list(offer.uids) for name, offer in found.items()}
+    return Decision(
+        "preempt",
+        pod.namespace,
+        pod.name,
+        pod.uid,
+        now,
+        pod.fit.requests,
+        _wishes(pod),
+        candidates,
+        victims=victims,
+    )
+
+
+def of_bind(request: BindRequest, error: str, ledger: Ledger, now: float) -> Decision:
+    """The node that kube-scheduler named; with the devices where the pod is bound."""
+    pod, assumption = ledger.pods.get(request.uid), ledger.assumption(request.uid, now)
+    planned = assumption.placement.allocation if assumption else pod.plan if pod else {}
+    return Decision(
+        "bind",
+        request.namespace,
+        request.name,
+        request.uid,
+        now,
+        pod.fit.requests if pod else {},
+        _wishes(pod) if pod else NONE,
+        1,
+        node=request.node,
+        devices=() if error else sorted(ids(planned)),
+        error=error,
+    )
+
+
+def _placed(
+    verb: str, pod: Pod, candidates: int, verdicts: Mapping[str, int], place: Placement | None, now: float
+) -> Decision:
+    node, devices = (place.node, place.ids) if place else ("", ())
+    shape = pod.fit.requests, _wishes(pod), candidates, verdicts
+    return Decision(verb, pod.namespace, pod.name, pod.uid, now, *shape, node, devices)
+
+
+def _assumed(pod: Pod, node: str, ledger: Ledger, now: float) -> Placement | None:
+    found = ledger.assumption(pod.uid, now) if node else None
+    return found.placement if found and found.placement.node == node else None
+
+
+def _wishes(pod: Pod) -> Wishes:
+    return NONE if isinstance(pod.request, Rejection) else pod.request.wishes
