@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from gpuyard_kube.http import HttpApi
 
 _DESCRIPTION: Final = """\
-Record the nodes of a cluster and what its pods ask for, until Ctrl-C, as a trace for `gpuyard replay`: FILE has the
-pods, and FILE-nodes.csv beside it the nodes. Changes nothing; needs list and watch on nodes and pods.
+Record the nodes of a cluster and what its pods ask for, until Ctrl-C, as a trace for `gpuyard replay`. Of today.csv
+the nodes are in today-nodes.csv. Changes nothing; needs list and watch on nodes and pods.
 Try: gpuyard capture today.csv --for 8h, then gpuyard replay today.csv --timed"""
 _LOOK_SECONDS: Final = 0.1
 

@@ -32,7 +32,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--policy", action="append", metavar="NAME", help="again for several; all: every one (default: fgd)"
     )
-    add_source(parser)
+    add_source(parser, "; with --load: 1000%%")
     parser.set_defaults(until=None)
     parser.add_argument(
         "--seed", type=int, default=42, help="of the order of arrivals (default: %(default)s)"

@@ -17,15 +17,15 @@ _BAR: Final = 30
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def add_source(parser: argparse.ArgumentParser) -> None:
-    """The arguments that say where a trace is and how far to go."""
+def add_source(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """The arguments that say where a trace is and how far to go; `more` is said of defaults."""
     parser.add_argument("--nodes", type=Path, metavar="FILE", help="default: the node file beside the trace")
     parser.add_argument(
         "--until",
         type=percent,
         default=130,
         metavar="PERCENT",
-        help="of all GPUs that is asked for in the end (default: 130%%; with --load: 1000%%)",
+        help=f"of all GPUs that is asked for in the end (default: 130%%{more})",
     )
 
 

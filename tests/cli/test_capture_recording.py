@@ -97,6 +97,15 @@ def test_a_pod_ends_when_its_last_container_ended_or_when_it_was_deleted() -> No
     assert sorted(row["deletion_time"] for row in rows(recording)) == ["100", "30", "40", "40"]
 
 
+def test_a_pod_that_does_not_say_when_it_ended_has_ended_when_that_was_seen() -> None:
+    clock = Clock()
+    recording = Recording(clock)
+    for _ in range(2):
+        clock.seconds += 40
+        recording.observe("pods", "MODIFIED", pod(on="n", phase="Failed"))
+    assert [row["deletion_time"] for row in rows(recording)] == ["40"]
+
+
 def test_a_pod_created_again_under_its_name_is_another_pod() -> None:
     assert [row["name"] for row in recorded(pod("1"), pod("2", created=1))] == ["team/p", "team/p~2"]
 
@@ -205,6 +214,24 @@ def test_what_cannot_be_read_is_noted_once_and_the_rest_is_recorded(bad: Any) ->
     assert "good" in recording.nodes
     assert any("cannot be read" in line for line in recording.notes.lines())
     assert len(recording.notes.lines()) <= 2 + 1  # of a pod, of a node, of what the node's labels leave open
+
+
+def test_amounts_and_names_that_no_trace_has_become_such_that_one_can(tmp_path: Path) -> None:
+    huge, less = (
+        pod(uid, on="n", cpu=cpu, **{"nvidia.com/gpu": "1"}) for uid, cpu in (("1", "9E"), ("2", "-5"))
+    )
+    huge["metadata"]["name"] = 'line\nbreak\x00,"\ud800'
+    recording = Recording(Clock())
+    recording.replace("nodes", [node(cpu="9E")])
+    recording.replace("pods", [huge, less])
+    file = tmp_path / "pods.csv"
+    file.write_text(capture_trace.pods_csv(recording, START, str))
+    assert {each.name: each.cpu for each in traces.read_pods(file)} == {
+        'team/line break ," ': 10**12 - 1,
+        "team/p": 0,
+    }
+    file.write_text(capture_trace.nodes_csv(recording, str))
+    assert [each.cpu for each in traces.read_nodes(file)] == [10**12 - 1]
 
 
 ODD = st.recursive(
