@@ -3,7 +3,9 @@
 Stands for NVIDIA's resource manager. The device plugin writes an inventory as a node annotation; everyone reads it.
 """
 
+import dataclasses
 import enum
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -90,10 +92,17 @@ class Inventory:
         """All devices; those of a resource by GPU index, then by place on the GPU."""
         return self._devices
 
+    def uncut(self) -> "Inventory":
+        """Without the instances of the moment where they are made on demand: what does not change from pod to pod."""
+        if self.mig_strategy is not MigStrategy.DYNAMIC:
+            return self
+        gpus = (dataclasses.replace(gpu, mig_enabled=False, instances=()) for gpu in self.gpus)
+        return dataclasses.replace(self, gpus=tuple(gpus))
+
 
 def _devices_of(gpu: GPU, inventory: Inventory) -> Iterator[Device]:
     if inventory.mig_strategy is MigStrategy.DYNAMIC:
-        yield from _on_demand(gpu)
+        yield from _on_demand(gpu.uuid, gpu.index, gpu.model, gpu.healthy)
     elif gpu.mig_enabled and inventory.mig_strategy is not MigStrategy.NONE:
         mixed = inventory.mig_strategy is MigStrategy.MIXED
         for instance in sorted(gpu.instances, key=lambda found: found.start):
@@ -108,12 +117,20 @@ def _devices_of(gpu: GPU, inventory: Inventory) -> Iterator[Device]:
             yield Device(f"{gpu.uuid}::{replica}", resource, gpu.index, gpu.healthy, replica=replica)
 
 
-def _on_demand(gpu: GPU) -> Iterator[Device]:
+# Read anew with every pod that comes or goes; bounded, because nodes do so too.
+@functools.lru_cache(maxsize=16384)
+def _on_demand(gpu: str, index: int, model: str, healthy: bool) -> tuple[Device, ...]:
     """The whole GPU, and each instance that it could be cut into, whatever it is cut into now."""
-    yield Device(gpu.uuid, vocabulary.GPU, gpu.index, gpu.healthy)
-    board = boards.board_of(gpu.model)
-    for profile in board.profiles if board else ():
-        resource = vocabulary.mig_resource(profile.name)
-        for start, size in profile.placements:
-            identity = placement_uuid(gpu.uuid, profile.name, start)
-            yield Device(identity, resource, gpu.index, gpu.healthy, start, size, None, profile.name)
+    board = boards.board_of(model)
+    return (
+        Device(gpu, vocabulary.GPU, index, healthy),
+        *(
+            Device(
+                placement_uuid(gpu, profile.name, start),
+                vocabulary.mig_resource(profile.name),
+                *(index, healthy, start, size, None, profile.name),
+            )
+            for profile in (board.profiles if board else ())
+            for start, size in profile.placements
+        ),
+    )

@@ -47,7 +47,7 @@ class _Layout:
 def occupancy(inventory: Inventory, owners: Container[str]) -> Occupancy:
     """The occupancy of a node whose devices in `owners` (ids) are owned."""
     owned = tuple(i for i, device in enumerate(inventory.devices()) if device.id in owners)
-    return _occupancy(_layout(inventory), owned)
+    return _occupancy(_layout(inventory.uncut()), owned)
 
 
 # Bounded, because nodes come and go for years; whatever falls out is worked out again.
@@ -71,8 +71,7 @@ def _layout(inventory: Inventory) -> _Layout:
     devices = inventory.devices()
     for i, device in enumerate(devices):
         numbers.setdefault(device.id, str(i))
-    # The devices say how a GPU is cut, or may be; with `dynamic` the present cut changes from pod to pod.
-    gpus = tuple(dataclasses.replace(gpu, uuid="", mig_enabled=False, instances=()) for gpu in inventory.gpus)
+    gpus = tuple(dataclasses.replace(gpu, uuid="", instances=()) for gpu in inventory.gpus)
     numbered = tuple(dataclasses.replace(device, id=numbers[device.id]) for device in devices)
     return _shared(dataclasses.replace(inventory, gpus=gpus), numbered)
 

@@ -48,7 +48,8 @@ def inventory_of(node: JSON, notes: Notes) -> Inventory:
     metadata, status = node["metadata"], node.get("status") or {}
     known = annotations.read_inventory((metadata.get("annotations") or {}).get(vocabulary.INVENTORY))
     if known is not None:
-        return _uncut(known)
+        # Instances that were made on demand come back with their pods.
+        return known.uncut()
     capacity, allocatable = _counts(status.get("capacity")), _counts(status.get("allocatable"))
     if not any(capacity.values()):
         return Inventory()
@@ -80,13 +81,6 @@ def _read(name: str, labels: _Labels, capacity: Counts, notes: Notes) -> Invento
     placed = _places(name, gpus, notes)
     halves = [layouts.divided(gpu, profiles) for gpu, profiles in zip(placed[whole:], split, strict=True)]
     return Inventory((*placed[:whole], *halves), sharing, strategy)
-
-
-def _uncut(known: Inventory) -> Inventory:
-    """As a yard would say it: instances that are made on demand come back with their pods."""
-    if known.mig_strategy is not MigStrategy.DYNAMIC:
-        return known
-    return replace(known, gpus=tuple(replace(g, mig_enabled=False, instances=()) for g in known.gpus))
 
 
 def _strategy(labels: _Labels, capacity: Counts) -> MigStrategy:
