@@ -77,6 +77,20 @@ def test_pods_of_a_node_that_comes_back_are_still_booked() -> None:
     assert used(cache, "a") == {"cpu": 1000, "pods": 1}
 
 
+def test_a_pod_that_was_told_to_go_makes_room_until_it_is_gone() -> None:
+    cache = cache_of("a")
+    cache.assign(info("p", nodeName="a", priority=1))
+    assert not cache.making_room("a", 2)
+    cache.evicted("p")
+    cache.assign(info("p", nodeName="a", priority=1))
+    assert cache.making_room("a", 2), "an older version of it may still arrive"
+    assert not cache.making_room("a", 1), "only pods of lower priority make room"
+    cache.release("p")
+    cache.evicted("p")
+    cache.assign(info("p", nodeName="a", priority=1))
+    assert not cache.making_room("a", 2)
+
+
 def test_only_changes_that_may_help_a_pod_count_as_changes() -> None:
     cache = cache_of("a")
     beating = node("a")

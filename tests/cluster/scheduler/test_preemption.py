@@ -255,17 +255,6 @@ def test_a_disruption_budget_decides_between_nodes_and_is_violated_as_the_last_r
     assert world.pods() == ["higher", "highest"]
 
 
-def test_of_many_nodes_some_are_enough() -> None:
-    world = World()
-    for number in range(120):
-        world.api.put("nodes", node(f"n{number}", nvidia_com__gpu=1))
-        world.api.put("pods", pod(f"p{number}", {GPU: "1"}, nodeName=f"n{number}"))
-    world.add(pod("high", {GPU: "1"}, priority=1))
-    asked = next(args for verb, args in world.extender.calls if verb == "preempt")
-    assert len(asked["NodeNameToMetaVictims"]) == 100
-    assert len(world.pods()) == 120
-
-
 @pytest.mark.parametrize("status", [404, 409])
 def test_a_victim_that_is_gone_needs_no_push(world: World, status: int) -> None:
     world.api.refuse = lambda write: status if "DisruptionTarget" in str(write.body) else None

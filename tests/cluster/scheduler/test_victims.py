@@ -67,7 +67,7 @@ LIMITS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 @given(crowds(), st.integers(1, CPUS), st.integers(0, 3), LIMITS)
 def test_victims_are_those_that_a_look_at_every_set_would_choose(
     pods: list[PodInfo], size: int, priority: int, limits: list[Budget]
@@ -141,7 +141,7 @@ LOSSES = st.dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(LOSSES, st.integers(0, 9))
 def test_the_node_is_picked_by_one_criterion_after_the_other(found: dict[str, Victims], seed: int) -> None:
     left = list(found)
