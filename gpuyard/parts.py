@@ -4,6 +4,7 @@ Law: a whole GPU is a thousand; a share is an equal part of its replicas; a MIG 
 What cannot be given out, because it is sick or lies outside all instances, is not free.
 """
 
+import dataclasses
 import functools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -36,9 +37,14 @@ def milli(device: Device, inventory: Inventory) -> int:
 def free(occupancy: Occupancy) -> tuple[int, ...]:
     """What is left of each GPU, in the order of the inventory."""
     idle, owned = defaultdict[int, int](int), defaultdict[int, int](int)
-    for i in occupancy.idle:
-        device = occupancy.devices[i]
-        idle[device.gpu] += milli(device, occupancy.inventory) if device.healthy else 0
+    # Instances that are made on demand overlap: a slice is free where any of them could be made.
+    counted = set[tuple[int, int]]()
+    for device in (occupancy.devices[i] for i in occupancy.idle):
+        slices = {(device.gpu, device.start + n) for n in range(device.size)} - counted
+        new = dataclasses.replace(device, size=len(slices)) if slices else device
+        if device.healthy and (slices or not device.size):
+            idle[device.gpu] += milli(new, occupancy.inventory)
+            counted |= slices
     for device in occupancy.owned:
         owned[device.gpu] += milli(device, occupancy.inventory)
     found = (gpu.index for gpu in occupancy.inventory.gpus)

@@ -31,6 +31,16 @@ def test_an_instance_counts_by_its_memory_slices_and_what_lies_outside_all_is_no
     assert free(owning(cut, 0)) in {(500,), (125,)}
 
 
+def test_of_instances_on_demand_each_slice_counts_once_where_one_could_be_made() -> None:
+    whole = node("n", gpus(2), mig_strategy=MigStrategy.DYNAMIC)
+    assert free(whole) == (1000, 1000)
+    assert whole.inventory is not None
+    places = {(d.gpu, d.profile, d.start): i for i, d in enumerate(whole.inventory.devices())}
+    cut = owning(whole, places[0, "4g.20gb", 0], places[0, "1g.5gb", 4], places[0, "1g.5gb", 6])
+    assert free(cut) == (125, 1000)
+    assert free(owning(whole, places[0, "1g.5gb", 0])) == (875, 1000)
+
+
 def test_pods_on_a_node_are_told_by_what_they_own_and_what_they_booked() -> None:
     held = owning(node("n", gpus(4)), 0, 1)
     found = set(parts.shapes(held, {"p": held.used, "plain": {"cpu": 500}}))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import PodFit
+from gpuyard.inventory import MigStrategy
 from gpuyard.placement import judge
 from gpuyard.preemption import Candidate, Gang, Preemptor, Stakes, Victims, choose
 from gpuyard.vocabulary import TOPOLOGY
@@ -181,3 +182,16 @@ def test_no_cheaper_set_would_do_and_no_victim_can_be_spared(
         len(chosen),
         sorted((v.priority for v in chosen), reverse=True),
     ) == best
+
+
+def test_of_instances_on_demand_those_go_that_leave_a_hole_at_the_least_cost() -> None:
+    """Two small instances cover both places of the large one: it is enough to take either away."""
+    on = node("node-1", gpus(1), mig_strategy=MigStrategy.DYNAMIC)
+    assert on.inventory is not None
+    places = {(d.profile, d.start): i for i, d in enumerate(on.inventory.devices())}
+    first = running("first", on, places["1g.5gb", 1], priority=1)
+    second = running("second", on, places["1g.5gb", 5])
+    large = pod(limits={"nvidia.com/mig-3g.20gb": "1"})
+    assert victims(large, on, first, second) == Victims(("second",), 0)
+    assert victims(wants(1), on, first, second) == Victims(("first", "second"), 0)
+    assert victims(large, on, second) is None
