@@ -1,7 +1,6 @@
 """Holding a conversation, and comparing it with the one that was recorded.
 
 `recorded/` has what kube-apiserver 1.36.3 said, one answer in each line; `make e2e` asks a real cluster again.
-`known.json` names the answers in which the embedded server differs, each with the reason.
 """
 
 import asyncio
@@ -32,8 +31,6 @@ AREAS = (
 """The modules that hold the checks; importing them fills `CHECKS`."""
 
 HERE = Path(__file__).parent
-KNOWN: dict[str, dict[str, str]] = json.loads((HERE / "known.json").read_text())
-"""Check -> number of an answer -> why the embedded server's is another."""
 
 
 async def record_of(server: Server, name: str, turn: asyncio.Semaphore) -> list[JSON]:

@@ -17,11 +17,11 @@ _ORDER = "$setElementOrder/"
 def merge(current: Any, patch: JSON, shape: Shape, *, item: bool = False) -> JSON:
     """`current` after `patch`; anything but an object is replaced. Raises ApiError 400 or 500 for a bad patch."""
     directive = patch.get("$patch")
-    if directive == "delete":
-        return {}
+    if directive == "delete" or (directive == "replace" and not isinstance(current, dict)):
+        return {}  # what is not there cannot be replaced
     if directive not in (None, "replace") and not (directive == "merge" and item):
         raise _unusable(f"Unknown patch type {directive!r} found")
-    base = current if isinstance(current, dict) and directive != "replace" else {}
+    base: JSON = current if isinstance(current, dict) and directive != "replace" else {}
     if "$retainKeys" in patch:
         retained = _retained(patch)
         base = {key: value for key, value in base.items() if key in retained}

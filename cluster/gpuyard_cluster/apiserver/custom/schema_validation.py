@@ -1,19 +1,19 @@
 """Whether a value obeys a structural schema: one cause for each violation, in kube-apiserver's words.
 
-Stands for `k8s.io/kube-openapi/pkg/validation/validate` as apiextensions-apiserver uses it. A `format` that is not in
-`_FORMATS` is not checked, as there.
+Stands for `k8s.io/kube-openapi/pkg/validation/validate` as apiextensions-apiserver uses it. Law: a value of the wrong
+type is held to whatever its schema says of values of the type that it has. Where a junctor fails the real server does
+not say at which field.
 """
 
 import functools
 import re
-from collections.abc import Callable, Iterator
-from datetime import date, datetime
-from ipaddress import IPv4Address, IPv6Address, ip_network
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
 from gpuyard.writes import JSON
+from gpuyard_cluster.apiserver.custom.formats import has_format, in_range
 from gpuyard_cluster.apiserver.custom.structural import EMBEDDED, INT_OR_STRING, LIST_KEYS, LIST_TYPE
 from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.rules import causes
@@ -27,6 +27,9 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
+_NOWHERE = "<nil>"
+
+
 def violations(value: Any, schema: JSON, path: str) -> Iterator[Cause]:
     """Every violation at and below `value`, which is at `path`."""
     if value is None and schema.get("nullable"):
@@ -34,7 +37,6 @@ def violations(value: Any, schema: JSON, path: str) -> Iterator[Cause]:
     if (expected := _expected_type(value, schema)) is not None:
         detail = f'{path} in body must be of type {expected}: "{_type_name(value)}"'
         yield causes.mistyped(path, value, detail)
-        return
     if "enum" in schema and value not in schema["enum"]:
         yield causes.unsupported(path, value, schema["enum"])
     yield from _junctors(value, schema, path)
@@ -122,12 +124,14 @@ def _string(value: str, schema: JSON, path: str) -> Iterator[Cause]:
     pattern = schema.get("pattern")
     if pattern and not _compiled(pattern).search(value):
         yield causes.invalid(path, value, f"{path} in body should match '{pattern}'")
-    if not _has_format(value, schema.get("format", "")):
+    if not has_format(value, schema.get("format", "")):
         detail = f"{path} in body must be of type {schema['format']}: {causes.shown(value)}"
         yield causes.mistyped(path, value, detail)
 
 
 def _number(value: float, schema: JSON, path: str) -> Iterator[Cause]:
+    if schema.get("type") == "integer" and not in_range(value, schema.get("format", "")):
+        yield causes.invalid(_NOWHERE, value, f"{path} must be an integer within the range of its format")
     low, high, step = schema.get("minimum"), schema.get("maximum"), schema.get("multipleOf")
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     if low is not None and (value <= low if above else value < low):
@@ -141,16 +145,18 @@ def _number(value: float, schema: JSON, path: str) -> Iterator[Cause]:
 
 
 def _junctors(value: Any, schema: JSON, path: str) -> Iterator[Cause]:
-    for part in schema.get("allOf", ()):
-        yield from violations(value, part, path)
+    if found := [cause for part in schema.get("allOf", ()) for cause in violations(value, part, path)]:
+        yield from found
+        yield causes.invalid(_NOWHERE, value, f"{path} must validate all the schemas (allOf)")
     if "anyOf" in schema and not _matching(value, schema["anyOf"], path):
-        yield causes.invalid(path, value, f"{path} in body must validate at least one schema (anyOf)")
+        yield causes.invalid(_NOWHERE, value, f"{path} must validate at least one schema (anyOf)")
+        yield from violations(value, schema["anyOf"][0], path)
     if "oneOf" in schema and (count := _matching(value, schema["oneOf"], path)) != 1:
-        found = "Found none valid" if not count else f"Found {count} valid alternatives"
-        # The real server cannot say where.
-        yield causes.invalid("<nil>", value, f"{path} must validate one and only one schema (oneOf). {found}")
+        told = "Found none valid" if not count else f"Found {count} valid alternatives"
+        yield causes.invalid(_NOWHERE, value, f"{path} must validate one and only one schema (oneOf). {told}")
+        yield from () if count else violations(value, schema["oneOf"][0], path)
     if isinstance(schema.get("not"), dict) and _matching(value, [schema["not"]], path):
-        yield causes.invalid(path, value, f"{path} in body must not validate the schema (not)")
+        yield causes.invalid(_NOWHERE, value, f"{path} must not validate the schema (not)")
 
 
 def _matching(value: Any, schemas: list[JSON], path: str) -> int:
@@ -160,26 +166,6 @@ def _matching(value: Any, schemas: list[JSON], path: str) -> int:
 @functools.lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
-
-
-def _has_format(value: str, name: str) -> bool:
-    try:
-        if name == "date-time":
-            return "T" in value.upper() and datetime.fromisoformat(value).tzinfo is not None
-        return name not in _FORMATS or bool(_FORMATS[name](value))
-    except ValueError:
-        return False
-
-
-_FORMATS: dict[str, Callable[[str], object]] = {
-    "cidr": lambda text: "/" in text and ip_network(text, strict=False),
-    "date": date.fromisoformat,
-    "email": re.compile(r"[^@\s]+@[^@\s]+").fullmatch,
-    "ipv4": IPv4Address,
-    "ipv6": IPv6Address,
-    "uuid": re.compile(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}").fullmatch,
-}
-"""Formats that are checked, beside date-time: a ValueError or nothing means no."""
 
 
 def _join(path: str, key: str) -> str:

@@ -88,6 +88,8 @@ def _field_faults(schema: JSON, path: str) -> Iterator[Cause]:
     if "pattern" in schema and not _compiles(schema["pattern"]):
         detail = "must be a valid regular expression of the syntax that Python shares with RE2"
         yield causes.invalid(f"{path}.pattern", schema["pattern"], detail)
+    if schema.get(PRESERVE) is False:
+        yield causes.invalid(f"{path}.{PRESERVE}", False, "must be true or undefined")
     for field in _UNSUPPORTED:
         if field in schema:
             yield causes.forbidden(f"{path}.{field}", f"{field} is not supported")

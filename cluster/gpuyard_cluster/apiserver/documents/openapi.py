@@ -6,9 +6,11 @@ PATCH and for merge keys, `explain` for schemas by kind. They describe neither e
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 from gpuyard.writes import JSON, PatchType
 from gpuyard_cluster.apiserver.changes.patches import APPLY
+from gpuyard_cluster.apiserver.custom.structural import EMBEDDED, INT_OR_STRING
 from gpuyard_cluster.apiserver.kinds import kinds, type_schemas
 from gpuyard_cluster.apiserver.kinds.resources import Resource
 
@@ -16,6 +18,9 @@ _ROOT = "/openapi/v3"
 _JSON = "application/json"
 _CUSTOM_PATCHES = (APPLY, PatchType.JSON.value, PatchType.MERGE.value)
 _PATCHES = (*_CUSTOM_PATCHES, PatchType.STRATEGIC.value)
+
+
+_METADATA = {"allOf": [type_schemas.reference("V1ObjectMeta")]}
 
 
 def document(path: str, resources: Sequence[Resource]) -> JSON | None:
@@ -75,8 +80,24 @@ def _schema_name(resource: Resource) -> str:
 def _custom_schema(resource: Resource) -> JSON:
     written = resource.document or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     own = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
-    metadata = {"allOf": [type_schemas.reference("V1ObjectMeta")]}
-    return {**written, "properties": {**own, "metadata": metadata, **_without_meta(written)}}
+    published: JSON = _published(written)
+    return {**published, "properties": {**own, "metadata": _METADATA, **_without_meta(published)}}
+
+
+def _published(schema: Any) -> Any:
+    """A part of a schema with what its extensions mean, for clients that do not know them."""
+    if isinstance(schema, list):
+        return [_published(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: _published(part) for key, part in schema.items()}
+    if schema.get(INT_OR_STRING) is True:
+        found |= {"anyOf": [{"type": "integer"}, {"type": "string"}]}
+    if schema.get(EMBEDDED) is True:
+        own = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _METADATA}
+        required = dict.fromkeys(["kind", "apiVersion", *found.get("required", ())])
+        found |= {"properties": {**own, **_without_meta(found)}, "required": list(required)}
+    return found
 
 
 def _without_meta(schema: JSON) -> JSON:

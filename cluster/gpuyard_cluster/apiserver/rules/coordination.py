@@ -1,6 +1,6 @@
-"""The objects by which parts of a cluster coordinate: leases, priority classes, disruption budgets, events.
+"""The objects by which parts of a cluster coordinate: leases, priority classes, disruption budgets.
 
-Stands for `ValidateLease`, `ValidatePriorityClass`, `ValidatePodDisruptionBudget` and `ValidateEventCreate`.
+Stands for `ValidateLease`, `ValidatePriorityClass` and `ValidatePodDisruptionBudget`.
 """
 
 from collections.abc import Iterator
@@ -10,13 +10,11 @@ from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.kinds.priorities import SYSTEM_CLASSES
 from gpuyard_cluster.apiserver.rules import causes
 from gpuyard_cluster.apiserver.rules.containers import one_of
-from gpuyard_cluster.apiserver.rules.names import qualified_fault
 from gpuyard_cluster.apiserver.rules.selectors import selector_faults
 
 _HIGHEST_USER_PRIORITY = 1_000_000_000
 _WHOLE = 100
 _SYSTEM_PREFIX = "system-"
-_EVENT_LIMITS = {"action": 128, "reason": 128, "reportingInstance": 128, "note": 1024}
 
 
 def lease_faults(lease: JSON) -> Iterator[Cause]:
@@ -60,30 +58,6 @@ def budget_faults(budget: JSON) -> Iterator[Cause]:
     yield from selector_faults(spec.get("selector", {}), "spec.selector")
     for field in ("minAvailable", "maxUnavailable"):
         yield from _count_or_percentage(spec.get(field, 0), f"spec.{field}")
-
-
-def event_faults(event: JSON) -> Iterator[Cause]:
-    """Faults of a new event, in the form of the API group in which it is written."""
-    newer = event.get("apiVersion", "v1") != "v1"
-    about = "regarding" if newer else "involvedObject"
-    namespace, own = event.get(about, {}).get("namespace", ""), event.get("metadata", {}).get("namespace", "")
-    if namespace != own and (namespace or own != "default"):
-        yield causes.invalid(f"{about}.namespace", namespace, "does not match event.namespace")
-    if newer:
-        yield from _newer_event_faults(event)
-
-
-def _newer_event_faults(event: JSON) -> Iterator[Cause]:
-    for field in ("eventTime", "reportingController", "reportingInstance", "action", "reason"):
-        if not event.get(field):
-            yield causes.required(field)
-    if fault := qualified_fault(event.get("reportingController", "x")):
-        yield causes.invalid("reportingController", event["reportingController"], fault)
-    for field, limit in _EVENT_LIMITS.items():
-        if len(event.get(field, "").encode()) > limit:
-            yield causes.invalid(field, "", f"can have at most {limit} characters")
-    if event.get("type") not in ("Normal", "Warning"):
-        yield causes.invalid("type", event.get("type", ""), f"has invalid value: {event.get('type', '')}")
 
 
 def _count_or_percentage(value: object, path: str) -> Iterator[Cause]:

@@ -12,6 +12,7 @@ from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.rules import causes
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _ANNOTATION_BYTES = 256 * 1024
@@ -20,6 +21,11 @@ _LABEL_RULE = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
     "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+)
+_NAME_RULE = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    "'[a-z]([-a-z0-9]*[a-z0-9])?')"
 )
 _SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
@@ -50,6 +56,11 @@ _PATH_NAMED = frozenset({"ClusterRole", "Event", "ClusterRoleBinding", "Role", "
 def label_fault(text: str) -> str:
     """Why `text` is no DNS label; empty when it is one."""
     return _too_long(text, 63) or ("" if _LABEL.fullmatch(text) else _LABEL_RULE)
+
+
+def dns1035_fault(text: str) -> str:
+    """Why `text` is no DNS label that begins with a letter; empty when it is one."""
+    return _too_long(text, 63) or ("" if _NAME.fullmatch(text) else _NAME_RULE)
 
 
 def subdomain_fault(text: str) -> str:

@@ -12,6 +12,7 @@ from gpuyard_cluster.apiserver.rules import (
     coordination,
     data,
     definitions,
+    events,
     networks,
     nodes,
     pod_updates,
@@ -50,11 +51,6 @@ def _pod_status(pod: JSON) -> Iterator[Cause]:
     return pods.status_faults(pod.get("status", {}))
 
 
-def _same(_old: JSON, _new: JSON) -> Iterator[Cause]:
-    """An event may change in any way after its creation."""
-    return iter(())
-
-
 _CREATE: dict[str, Rule] = {
     "ConfigMap": data.data_faults,
     "ClusterRole": networks.role_faults,
@@ -63,7 +59,7 @@ _CREATE: dict[str, Rule] = {
     "DaemonSet": workloads.workload_faults,
     "Deployment": workloads.workload_faults,
     "EndpointSlice": networks.endpoint_slice_faults,
-    "Event": coordination.event_faults,
+    "Event": events.create_faults,
     "Job": workloads.job_faults,
     "Lease": coordination.lease_faults,
     "MutatingAdmissionPolicy": policies.policy_faults,
@@ -87,7 +83,7 @@ _UPDATE: dict[str, ChangeRule] = {
     "CustomResourceDefinition": definitions.update_faults,
     "DaemonSet": workloads.selector_update_faults,
     "Deployment": workloads.selector_update_faults,
-    "Event": _same,
+    "Event": events.update_faults,
     "Node": nodes.update_faults,
     "Pod": _pod_update,
     "PriorityClass": coordination.priority_class_update_faults,

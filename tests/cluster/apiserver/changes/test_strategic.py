@@ -54,6 +54,7 @@ def test_an_object_is_replaced_or_emptied_when_it_says_so() -> None:
     replaced = patched(security, {"securityContext": {"$patch": "replace", "runAsUser": 3}})
     assert replaced == {"securityContext": {"runAsUser": 3}}
     assert patched(security, {"securityContext": {"$patch": "delete"}}) == {"securityContext": {}}
+    assert patched({}, {"securityContext": {"$patch": "replace", "runAsUser": 3}}) == {"securityContext": {}}
 
 
 def test_tolerations_are_replaced_as_a_whole() -> None:

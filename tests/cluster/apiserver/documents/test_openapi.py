@@ -11,8 +11,8 @@ from gpuyard_cluster.apiserver.kinds.builtin import BUILTIN
 from gpuyard_cluster.apiserver.kinds.resources import Resource
 
 
-def widgets(size: str = "integer") -> Resource:
-    spec = {"type": "object", "properties": {"size": {"type": size}}}
+def widgets(size: str = "integer", **more: Any) -> Resource:
+    spec = {"type": "object", "properties": {"size": {"type": size}, **more}}
     schema = Schema({"type": "object", "properties": {"spec": spec, "metadata": {"type": "object"}}})
     names = ("widgets", "Widget", True, "widget", "WidgetList")
     return Resource("example.com", "v1", *names, custom=True, schema=schema)
@@ -79,6 +79,18 @@ def test_a_custom_resource_is_described_by_its_schema() -> None:
     assert reference in body["components"]["schemas"]
     patch = body["paths"]["/apis/example.com/v1/namespaces/{namespace}/widgets/{name}"]["patch"]
     assert "application/strategic-merge-patch+json" not in patch["requestBody"]["content"]
+
+
+def test_what_extensions_mean_is_said_in_plain_schemas_too() -> None:
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True, "required": ["spec"]}
+    more = {"port": {"x-kubernetes-int-or-string": True}, "pods": {"type": "array", "items": embedded}}
+    body = document("/openapi/v3/apis/example.com/v1", [widgets(**more)])
+    assert body is not None
+    schema = schema_of(body, {"group": "example.com", "kind": "Widget", "version": "v1"})
+    spec = schema["properties"]["spec"]["properties"]
+    assert spec["port"]["anyOf"] == [{"type": "integer"}, {"type": "string"}]
+    assert set(spec["pods"]["items"]["properties"]) == {"apiVersion", "kind", "metadata"}
+    assert spec["pods"]["items"]["required"] == ["kind", "apiVersion", "spec"]
 
 
 def test_only_verbs_that_are_served_are_described() -> None:

@@ -28,5 +28,9 @@ def test_an_event_made_in_one_group_is_read_in_the_other() -> None:
     seen = api.get(f"{newer}/e").body
     assert (seen["apiVersion"], seen["regarding"], seen["note"]) == ("events.k8s.io/v1", about, "on n1")
     assert api.get(newer).names == ["e"]
-    changed = api.patch(f"{newer}/e", {"deprecatedCount": 3}).body
-    assert (changed["deprecatedCount"], api.get(f"{core}/e").body["count"]) == (3, 3)
+    api.patch(f"{core}/e", {"count": 3})
+    assert api.get(f"{newer}/e").body["deprecatedCount"] == 3
+    assert api.patch(f"{newer}/e", {"deprecatedCount": 4}).causes == {("count", "FieldValueInvalid")}
+    series = {"count": 2, "lastObservedTime": "2026-01-02T03:04:05.000000Z"}
+    api.patch(f"{newer}/e", {"series": series})
+    assert api.get(f"{core}/e").body["series"] == series

@@ -4,43 +4,11 @@ import pytest
 
 from gpuyard_cluster.apiserver.rules import coordination
 
-EVENT = {
-    "apiVersion": "events.k8s.io/v1",
-    "metadata": {"namespace": "n"},
-    "regarding": {"namespace": "n"},
-    "reason": "Placed",
-    "type": "Normal",
-    "action": "Bind",
-    "eventTime": "2026-01-02T03:04:05.678900Z",
-    "reportingController": "example.com/x",
-    "reportingInstance": "x-1",
-}
-
 
 def test_a_lease_lasts() -> None:
     assert not list(coordination.lease_faults({"spec": {"leaseDurationSeconds": 1, "leaseTransitions": 0}}))
     bad = {"spec": {"leaseDurationSeconds": 0, "leaseTransitions": -1}}
     assert len(list(coordination.lease_faults(bad))) == 2
-
-
-def test_a_new_event_of_the_new_group_is_complete() -> None:
-    assert not list(coordination.event_faults(EVENT))
-    for field in ("eventTime", "reportingController", "reportingInstance", "action", "reason", "type"):
-        bad = {key: value for key, value in EVENT.items() if key != field}
-        assert field in {cause.field for cause in coordination.event_faults(bad)}
-    long = EVENT | {"note": "x" * 1025}
-    assert [cause.field for cause in coordination.event_faults(long)] == ["note"]
-
-
-def test_an_event_lies_in_the_namespace_of_its_object() -> None:
-    event = {"apiVersion": "v1", "metadata": {"namespace": "a"}, "involvedObject": {"namespace": "b"}}
-    assert [cause.field for cause in coordination.event_faults(event)] == ["involvedObject.namespace"]
-    about_a_node = {
-        "apiVersion": "v1",
-        "metadata": {"namespace": "default"},
-        "involvedObject": {"kind": "Node"},
-    }
-    assert not list(coordination.event_faults(about_a_node))
 
 
 def test_high_priorities_and_system_names_are_reserved() -> None:

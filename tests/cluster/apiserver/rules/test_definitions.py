@@ -66,20 +66,69 @@ RULED = {**FREE, "x-kubernetes-validations": [{"rule": "self.frob()"}]}
         (definition(conversion={"strategy": "Webhook"}), "spec.conversion.strategy"),
         (
             definition(version(additionalPrinterColumns=[{"name": "x", "type": "odd", "jsonPath": "x"}])),
-            "spec.versions[0].additionalPrinterColumns[0].jsonPath",
+            "spec.additionalPrinterColumns[0].JSONPath",
         ),
         (
             definition(version(selectableFields=[{}])),
-            "spec.versions[0].selectableFields[0].jsonPath",
+            "spec.selectableFields[0].jsonPath",
         ),
         (
             definition(version(subresources={"scale": {"specReplicasPath": ".status.x"}})),
-            "spec.versions[0].subresources.scale.specReplicasPath",
+            "spec.subresources.scale.specReplicasPath",
+        ),
+        (definition(version("1v")), "spec.version"),
+        (definition(version(storage=False)), "status.storedVersions"),
+        (definition(preserveUnknownFields=True), "spec.preserveUnknownFields"),
+        (
+            definition(version(additionalPrinterColumns=[{}]), version("v2", storage=False)),
+            "spec.versions[0].additionalPrinterColumns[0].name",
+        ),
+        (
+            definition(version(schema={**FREE, "x-kubernetes-preserve-unknown-fields": False})),
+            "spec.validation.openAPIV3Schema.x-kubernetes-preserve-unknown-fields",
         ),
     ],
 )
 def test_an_invalid_definition_is_told_by_field(body: dict[str, Any], field: str) -> None:
     assert field in {cause.field for cause in definition_faults(body)}
+
+
+SIZED = {
+    "type": "object",
+    "properties": {
+        "spec": {"type": "object", "properties": {"size": {"type": "integer"}, "n": {"type": "number"}}}
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("paths", "faulty"),
+    [
+        ([".spec.size"], []),
+        ([".spec.none"], [0]),
+        ([".spec"], [0]),
+        ([".spec.n"], [0]),
+        (["spec.size"], [0]),
+        ([".metadata.name"], [0]),
+        ([".spec.size", ".spec.size"], [1]),
+    ],
+)
+def test_only_simple_fields_of_the_schema_are_selected_by(paths: list[str], faulty: list[int]) -> None:
+    body = definition(version(schema=SIZED, selectableFields=[{"jsonPath": path} for path in paths]))
+    found = [cause.field for cause in definition_faults(body)]
+    assert found == [f"spec.selectableFields[{index}].jsonPath" for index in faulty]
+
+
+def test_a_scale_has_both_counts() -> None:
+    body = definition(version(subresources={"scale": {"specReplicasPath": ".spec.n"}}))
+    [fault] = definition_faults(body)
+    assert (fault.field, fault.reason) == ("spec.subresources.scale.statusReplicasPath", "FieldValueRequired")
+
+
+def test_a_version_in_which_objects_were_stored_stays() -> None:
+    body = definition(version("v2")) | {"status": {"storedVersions": ["v1", "v2"]}}
+    [fault] = definition_faults(body)
+    assert (fault.field, fault.reason) == ("status.storedVersions[0]", "FieldValueInvalid")
 
 
 def test_a_good_definition_passes() -> None:

@@ -28,9 +28,3 @@ def test_a_status_has_rules_of_its_own() -> None:
         "status.capacity[cpu]"
     ]
     assert not validate_update("Deployment", {}, {}, "scale")
-
-
-def test_an_event_may_change_after_its_creation() -> None:
-    event = {"metadata": {"namespace": "a"}, "involvedObject": {"namespace": "b"}}
-    assert validate_create("Event", event)
-    assert not validate_update("Event", event, event, "")
