@@ -18,16 +18,35 @@ SUBJECT: Final = "gpuyard.subject"
 
 FAREWELL_SECONDS: Final = 0.1
 """At the end, for the last bytes of an answer."""
+MAX_HEAD: Final = 1024 * 1024
+"""Bytes before the body of a request, kube-apiserver's limit."""
+_REFUSAL_SECONDS = 0.5
+"""How long more of a refused request is read and dropped: closing at once would take back the answer, too."""
+_TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"content-type: text/plain; charset=utf-8\r\nconnection: close\r\n\r\n431 Request Header Fields Too Large"
+)
 
 
 class _Connection(HttpToolsProtocol):
-    """uvicorn's, which tells an application nothing of certificates.
+    """uvicorn's, which tells an application nothing of certificates and takes headers without end.
 
     At the end it does not wait for a client to say goodbye: TLS would, and an idle client never does.
     """
 
     _subject: Subject | None = None
-    _ending = False
+    _ending = _refused = _in_body = False
+    _head = 0
+
+    def data_received(self, data: bytes) -> None:
+        if not self._in_body:
+            self._head += len(data)
+        if self._head > MAX_HEAD and not self._refused:
+            self._refused = True
+            self.transport.write(_TOO_LARGE)
+            self.loop.call_later(_REFUSAL_SECONDS, self.transport.close)
+        if not self._refused:
+            super().data_received(data)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -40,6 +59,14 @@ class _Connection(HttpToolsProtocol):
         if self._subject is not None:
             extensions: dict[str, Any] = {SUBJECT: self._subject}
             self.scope["extensions"] = extensions
+
+    def on_headers_complete(self) -> None:
+        self._in_body, self._head = True, 0
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_body = False
+        super().on_message_complete()
 
     def shutdown(self) -> None:
         self._ending = True

@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from gpuyard_cluster.listening import Guest, listen
+from gpuyard_cluster.listening import MAX_HEAD, Guest, listen
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
@@ -87,6 +87,77 @@ def test_signals_are_left_alone() -> None:
         before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
         guest = await listen(echo, "echo")
         assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+        await guest.close()
+
+    asyncio.run(work())
+
+
+async def said(guest: Guest, *sent: bytes) -> bytes:
+    """The beginning of the answer to bytes that end where they end."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port_of(guest))
+    for portion in sent:
+        writer.write(portion)
+        with contextlib.suppress(ConnectionError):
+            await writer.drain()
+    found = await reader.readline()
+    writer.close()
+    return found
+
+
+HEAD = b"GET /hello HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [HEAD, *([b"A: " + b"x" * 99_995 + b"\r\n"] * 11)],
+        [HEAD, b"A: ", *([b"x" * 100_000] * 11)],
+        [b"GET /", *([b"x" * 100_000] * 11)],
+    ],
+    ids=["headers", "one header", "path"],
+)
+def test_a_head_without_end_is_refused_and_others_go_on(sent: list[bytes]) -> None:
+    async def work() -> None:
+        guest = await listen(echo, "echo")
+        assert await said(guest, *sent) == b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+        assert await said(guest, HEAD + b"\r\n") == b"HTTP/1.1 200 OK\r\n"
+        await guest.close()
+
+    asyncio.run(work())
+
+
+def test_a_large_head_and_a_larger_body_are_taken() -> None:
+    body = b"x" * (MAX_HEAD * 2)
+    head = b"POST /hello HTTP/1.1\r\nHost: x\r\nA: %b\r\nContent-Length: %d\r\n\r\n" % (
+        b"x" * (MAX_HEAD // 2),
+        len(body),
+    )
+
+    async def work() -> None:
+        guest = await listen(echo, "echo")
+        assert await said(guest, head, body, head, body) == b"HTTP/1.1 200 OK\r\n"
+        await guest.close()
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x00\x01\r\n\r\n",
+        b"GET /hello HTTP/9.9\r\n\r\n",
+        HEAD + b"A: a\x00b\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"CONNECT x:1 HTTP/1.1\r\n\r\n",
+    ],
+    ids=repr,
+)
+def test_what_is_no_request_is_refused_and_others_go_on(sent: bytes) -> None:
+    async def work() -> None:
+        guest = await listen(echo, "echo")
+        assert await said(guest, sent) == b"HTTP/1.1 400 Bad Request\r\n"
+        assert await said(guest, HEAD + b"\r\n") == b"HTTP/1.1 200 OK\r\n"
         await guest.close()
 
     asyncio.run(work())
