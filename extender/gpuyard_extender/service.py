@@ -29,6 +29,7 @@ from gpuyard_extender import (
 from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
 from gpuyard_extender.decisions import Book, Decision
+from gpuyard_extender.events import Events
 from gpuyard_extender.experience import Experience
 from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.settings import Settings
@@ -61,6 +62,7 @@ class Extender:
         self._unlisted = set(PATHS)
         self._binder = Binder(self.ledger, api, runtime, self._tell)
         self._waker = Waker(self.ledger, api, runtime, self._tell, self.tally)
+        self._events = Events(api, runtime)
 
     # --- events in
 
@@ -95,6 +97,8 @@ class Extender:
             return wire.filter_error(NOT_SYNCED)
         found = scheduling.filter_nodes(asked.pod, asked.names, self.ledger, self._runtime.now())
         self._waker.filtered(asked.pod, asked.names, bool(found.passed))
+        if not found.passed:
+            self._events.rejected(asked.pod, found.rejected)
         self._note(decisions.of_filter, asked.pod, len(asked.names), found, self.ledger)
         self.tally.verdicts.update({reason: len(names) for reason, names in found.rejected.items()})
         self.tally.verdicts[PASSED] += len(found.passed)

@@ -120,6 +120,9 @@ class PodServer:
         self.failures: list[int] = []
         """The statuses of the next writes; 0: as it comes."""
         """The statuses of the next writes that fail, before they do anything."""
+        self.events: list[JSON] = []
+        self.tells = True
+        """Whether events are taken."""
         self.woken: list[str] = []
         self.lost_answers = 0
         """So many of the next writes are carried out but answered 500."""
@@ -131,6 +134,8 @@ class PodServer:
         return pod
 
     async def send(self, write: Write) -> Reply:
+        if "/events" in write.path:
+            return self._tell(write)
         await self.clock.sleep_until(self.clock.now() + self.slow)
         if self.failures and (status := self.failures.pop(0)):
             return Reply(status, {"message": "injected"})
@@ -150,6 +155,21 @@ class PodServer:
         if self.lost_answers:
             self.lost_answers -= 1
             return Reply(500, {"message": "timeout"})
+        return Reply(201, {})
+
+    def _tell(self, write: Write) -> Reply:
+        """An event for people; one that is there under that name is changed by a PATCH alone."""
+        if not self.tells:
+            return Reply(403, {"message": "forbidden"})
+        body: Any = write.body
+        name = write.path.rsplit("/", 1)[1] if write.method == "PATCH" else body["metadata"]["name"]
+        known = next((found for found in self.events if found["metadata"]["name"] == name), None)
+        if known is None:
+            self.events.append(body)
+        elif write.method == "PATCH":
+            known.update(body)
+        else:
+            return Reply(409, {"message": "AlreadyExists"})
         return Reply(201, {})
 
     async def read(self, path: str, **_query: str) -> Reply:
