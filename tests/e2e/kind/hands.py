@@ -67,11 +67,12 @@ class KindHands:
 
     async def restarts(self) -> dict[str, int]:
         """How often the device plugin of a node has started anew; only of those that the kubelet watches."""
-        states = {
-            pod["spec"]["nodeName"]: pod["status"].get("containerStatuses") or []
+        return {
+            pod["spec"]["nodeName"]: main["restartCount"]
             for pod in await self.parts(vocabulary.DEVICE_PLUGIN)
+            for main in pod["status"].get("containerStatuses") or ()
+            if main["ready"]
         }
-        return {node: main["restartCount"] for node, [main, *_] in states.items() if main["ready"]}
 
     async def kubectl(self, *arguments: str) -> str:
         return await run("kubectl", "--kubeconfig", self.kubeconfig, *arguments)
