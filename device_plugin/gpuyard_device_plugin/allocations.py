@@ -7,8 +7,9 @@ A refusal is final: the kubelet fails the pod with UnexpectedAdmissionError and 
 
 import enum
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from gpuyard_device_plugin.devices import DeviceTable
 from gpuyard_device_plugin.pod_devices import Claim, PodDevices
@@ -73,9 +74,18 @@ def check_all(table: DeviceTable, state: PodDevices, allotments: Sequence[Allotm
         if twice := named.intersection(allotment.ids):
             return _refusal(RefusalReason.TWICE, allotment, f"device named 2 times: {min(twice)}")
         named.update(allotment.ids)
+        if covered := _covered(table, named):
+            return _refusal(RefusalReason.TWICE, allotment, f"devices overlap: {', '.join(covered)}")
         if allotment.claim is not None:
             state = state.with_given(allotment.claim, allotment.ids)
     return None
+
+
+def _covered(table: DeviceTable, ids: Iterable[str]) -> tuple[str, str] | None:
+    """Two MIG devices of one request that cannot both be there."""
+    places = [table.by_id[found] for found in sorted(ids) if table.by_id[found].size]
+    pairs = ((one.id, other.id) for one, other in combinations(places, 2) if one.overlaps(other))
+    return next(pairs, None)
 
 
 def _check_request(table: DeviceTable, allotment: Allotment) -> Refusal | None:

@@ -49,13 +49,12 @@ def prefer(
 def _best(
     table: DeviceTable, occupied: Occupied, fixed: Sequence[Device], free: Sequence[Device], count: int
 ) -> Sequence[Device]:
-    """`count` of the free devices, or all when there are not enough."""
-    if len(free) <= count:
-        return free
+    """`count` of the free devices, or as many as there can be at one time."""
+    if not free or not count:
+        return ()
     if all(device.replica is not None for device in free):
         return _distributed(table, occupied, fixed, free, count)
-    owned = [device for device in table.inventory.devices() if occupied.rules_out(device)]
-    best = choose(table.inventory, [*fixed, *free], fixed, owned, len(fixed) + count)
+    best = choose(table.inventory, [*fixed, *free], fixed, occupied.devices, len(fixed) + count)
     return [device for device in best if device not in fixed]
 
 

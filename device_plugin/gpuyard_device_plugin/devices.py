@@ -39,11 +39,11 @@ class Occupied:
     """Held devices, to be asked which others they rule out."""
 
     def __init__(self, table: DeviceTable, held: Collection[str]) -> None:
-        devices = [table.by_id[found] for found in held if found in table.by_id]
-        self._ids = {device.id for device in devices}
+        self.devices = [table.by_id[found] for found in held if found in table.by_id]
+        self._ids = {device.id for device in self.devices}
         # Shares rule out only themselves, and there may be thousands: only the others are compared one by one.
         self._whole: dict[int, list[Device]] = {}
-        for device in devices:
+        for device in self.devices:
             if device.replica is None:
                 self._whole.setdefault(device.gpu, []).append(device)
 

@@ -82,3 +82,21 @@ def test_mig_devices_come_from_the_lowest_start() -> None:
     assert SPLIT.resources == (vocabulary.mig_resource("1g.5gb"),)
     assert chosen(SPLIT, 2, held=[0]) == [1, 2]
     assert chosen(SPLIT, 1) == [0]
+
+
+def test_instances_on_demand_leave_the_largest_holes_and_do_not_overlap() -> None:
+    table = DeviceTable.of(Inventory(gpus(2), mig_strategy=MigStrategy.DYNAMIC))
+    places = {(d.gpu, d.profile, d.start): d.id for d in table.by_id.values()}
+
+    def preferred(profile: str, size: int, *held: tuple[int, str, int]) -> list[tuple[int, int]]:
+        resource = vocabulary.mig_resource(profile)
+        offer = Offer(resource, tuple(d.id for d in table.of_resource(resource)), (), size)
+        occupied = Occupied(table, [places[place] for place in held])
+        found = [table.by_id[device] for device in prefer(table, occupied, offer, (), ())]
+        return [(device.gpu, device.start) for device in found]
+
+    assert preferred("1g.5gb", 1) == [(0, 6)]
+    assert preferred("1g.5gb", 1, (1, "1g.5gb", 6)) == [(1, 4)]
+    assert preferred("4g.20gb", 1, (0, "1g.5gb", 6)) == [(0, 0)]
+    assert preferred("1g.5gb+me", 3) == [(0, 6), (1, 6)]
+    assert preferred("3g.20gb", 4, (0, "1g.5gb", 0)) == [(0, 4), (1, 0), (1, 4)]

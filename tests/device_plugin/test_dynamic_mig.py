@@ -130,6 +130,16 @@ def test_an_instance_and_its_labels_are_there_for_as_long_as_a_pod_holds_it() ->
     assert "nvidia.com/mig-3g.20gb.count" not in yard.node["metadata"]["labels"]
 
 
+def test_allocate_makes_the_instance_before_any_status_tells_of_it() -> None:
+    yard = Yard()
+    obj = pod("one", {"train": 1}, {"train": [yard.place("1g.5gb", 2)]}, resource=ONE_G)
+    yard.api.put(obj)
+    yard.plugin.observe("pods", "ADDED", obj)
+    yard.run(yard.kubelet.admit(obj))
+    yard.settle()
+    assert yard.there == [("1g.5gb", 2)]
+
+
 @pytest.mark.parametrize(
     ("resource", "profile", "start"),
     [(ONE_G, "1g.5gb", 5), (THREE_G, "3g.20gb", 4), (vocabulary.GPU, "", 0)],
@@ -146,6 +156,16 @@ def test_what_overlaps_a_live_pod_s_instance_is_refused_and_nothing_changes(
         yard.run(yard.plugin.allocate(resource, kubelet.AllocateRequest(container_requests=[wanted])))
     yard.settle()
     assert (yard.state(), yard.there) == before
+
+
+def test_places_of_one_request_that_overlap_are_refused() -> None:
+    yard = Yard()
+    wanted = [yard.place("1g.5gb+me", 0), yard.place("1g.5gb+me", 3)]
+    request = kubelet.AllocateRequest(
+        container_requests=[kubelet.ContainerAllocateRequest(devices_ids=wanted)]
+    )
+    with pytest.raises(AllocationRefusedError, match="devices overlap: MIG-"):
+        yard.run(yard.plugin.allocate("nvidia.com/mig-1g.5gb.me", request))
 
 
 def test_the_media_engines_are_given_once() -> None:
