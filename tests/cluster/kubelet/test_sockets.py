@@ -49,7 +49,7 @@ class TinyPlugin(grpc_wire.DevicePluginServicer):
     def __init__(self, folder: Path, endpoint: str, *ids: str) -> None:
         self.folder, self.endpoint, self.ids = folder, endpoint, ids
         self.stream = asyncio.Event()
-        self.refuse = False
+        self.refuse = self.not_ready = False
         self.server: Any = grpc.aio.server()
 
     async def start(self) -> None:
@@ -75,7 +75,9 @@ class TinyPlugin(grpc_wire.DevicePluginServicer):
             await stub.Register(wire.RegisterRequest(**request), timeout=5)
 
     async def GetDevicePluginOptions(self, request: Any, context: Any) -> wire.DevicePluginOptions:  # noqa: N802
-        return wire.DevicePluginOptions(get_preferred_allocation_available=True)
+        return wire.DevicePluginOptions(
+            get_preferred_allocation_available=True, pre_start_required=self.not_ready
+        )
 
     async def ListAndWatch(  # noqa: N802
         self, request: Any, context: Any
@@ -96,7 +98,10 @@ class TinyPlugin(grpc_wire.DevicePluginServicer):
         envs = {"IDS": ",".join(request.container_requests[0].devices_ids)}
         return wire.AllocateResponse(container_responses=[wire.ContainerAllocateResponse(envs=envs)])
 
-    async def PreStartContainer(self, request: Any, context: Any) -> wire.PreStartContainerResponse:  # noqa: N802
+    async def PreStartContainer(  # noqa: N802
+        self, request: wire.PreStartContainerRequest, context: Any
+    ) -> wire.PreStartContainerResponse:
+        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"{request.devices_ids[0]} is not ready")
         return wire.PreStartContainerResponse()
 
 
@@ -196,6 +201,25 @@ def test_a_refusal_reaches_the_pod_in_the_kubelets_words() -> None:
             "rpc error: code = FailedPrecondition desc = not these, which is unexpected" in status["message"]
         )
         await plugin.stop()
+
+    played(story)
+
+
+def test_a_container_that_must_not_start_yet_says_so_in_the_kubelets_words() -> None:
+    async def story(station: Station) -> None:
+        plugin = await station.plugin()
+        plugin.not_ready = True
+        await plugin.register()
+        await station.told("2 of 2")
+        station.bind("one")
+        status = await station.status(lambda found: "message" in waiting(found))
+        assert (status["phase"], waiting(status)["reason"]) == ("Pending", "CreateContainerConfigError")
+        assert "rpc error: code = FailedPrecondition desc = d1 is not ready" in waiting(status)["message"]
+        await plugin.stop()
+
+    def waiting(status: JSON) -> JSON:
+        found: JSON = (status.get("containerStatuses") or [{}])[0].get("state", {}).get("waiting", {})
+        return found
 
     played(story)
 
