@@ -1,7 +1,7 @@
 """The types of built-in kinds as OpenAPI schemas.
 
 Stands for the generated OpenAPI definitions of `k8s.io/api`. Types and their fields are those of the type table, how
-lists and maps merge is in `merge_keys`; descriptions there are none.
+lists and maps merge is in `merge_keys`, what they are for in `descriptions`.
 """
 
 import functools
@@ -12,7 +12,7 @@ import orjson
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.changes import merge_keys
-from gpuyard_cluster.apiserver.kinds import kinds
+from gpuyard_cluster.apiserver.kinds import descriptions, kinds
 from gpuyard_cluster.apiserver.kinds.kind_table import TABLE
 
 REFERENCE = "#/components/schemas/"
@@ -101,13 +101,19 @@ def _references(type_name: str) -> Iterator[str]:
 
 
 def _schema(type_name: str) -> JSON:
-    fields = kinds.fields(type_name)
-    schema: JSON = {"type": "object"}
+    fields, told = kinds.fields(type_name), descriptions.of_type(type_name)
+    schema = _told(told, descriptions.ITSELF, {"type": "object"})
     if fields:
-        schema["properties"] = {key: _field(f"{type_name}.{key}", text) for key, text in fields.items()}
+        schema["properties"] = {
+            key: _told(told, key, _field(f"{type_name}.{key}", text)) for key, text in fields.items()
+        }
     if type_name in merge_keys.ATOMIC_TYPES:
         schema["x-kubernetes-map-type"] = "atomic"
     return schema
+
+
+def _told(told: Mapping[str, str], key: str, schema: JSON) -> JSON:
+    return {"description": told[key], **schema} if key in told else schema
 
 
 def _field(path: str, text: str) -> JSON:

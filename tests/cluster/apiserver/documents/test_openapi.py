@@ -56,6 +56,14 @@ def test_a_document_describes_its_kinds() -> None:
     assert "spec" in pod["properties"]
 
 
+def test_a_document_says_what_kinds_and_fields_are_for() -> None:
+    schemas = described("/openapi/v3/api/v1")["components"]["schemas"]
+    spec = schemas["io.k8s.api.core.v1.PodSpec"]
+    assert spec["description"].startswith("PodSpec is")
+    assert "node" in spec["properties"]["nodeName"]["description"]
+    assert spec["properties"]["containers"]["type"] == "array"
+
+
 def test_a_patch_takes_field_validation() -> None:
     patch = described("/openapi/v3/apis/apps/v1")["paths"][
         "/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
