@@ -4,6 +4,7 @@ Stands for NVIDIA's internal/plugin/server.go. The socket is bound under a tempo
 name that is in use would steal it in silence, and the loser's end would then delete the winner's socket.
 """
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any, Final
@@ -52,7 +53,10 @@ class ResourceServer:
         return self._bound is not None and files.identity(self._path) == self._bound
 
     async def start(self) -> None:
-        """Serve. SocketPathError when the folder's name is too long, or nothing can be written to it."""
+        """Serve. A kubelet that starts meanwhile may delete the socket: it is not bound then, and to be tried anew.
+
+        SocketPathError when the folder's name is too long, or nothing can be written to it.
+        """
         temporary = self._path.with_name(f".{self.endpoint}.{os.getpid()}")
         if len(os.fsencode(temporary)) > _LONGEST_PATH:
             raise SocketPathError(f"{temporary}: longer than {_LONGEST_PATH} bytes; use a shorter folder")
@@ -62,12 +66,18 @@ class ResourceServer:
                 f"{folder}: not a folder to write to; use the kubelet's folder device-plugins"
             )
         temporary.unlink(missing_ok=True)
-        self._server = grpc.aio.server()
-        kubelet_grpc.add_DevicePluginServicer_to_server(self._servicer, self._server)
-        self._server.add_insecure_port(f"unix://{temporary.absolute()}")
-        await self._server.start()
-        temporary.rename(self._path)
-        self._bound = files.identity(self._path)
+        server = grpc.aio.server()
+        kubelet_grpc.add_DevicePluginServicer_to_server(self._servicer, server)
+        server.add_insecure_port(f"unix://{temporary.absolute()}")
+        try:
+            await server.start()
+            # Only what has started can be stopped.
+            self._server = server
+            with contextlib.suppress(FileNotFoundError):
+                temporary.rename(self._path)
+                self._bound = files.identity(self._path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
     def end_streams(self) -> None:
         """End every ListAndWatch: a server that stops would wait for them."""

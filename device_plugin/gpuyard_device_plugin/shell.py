@@ -89,6 +89,8 @@ class PluginShell:
             await server.stop()
             await server.start()
             self._registered.pop(server.resource, None)
+        if not server.is_bound:
+            return
         found = files.identity(self.kubelet_socket)
         if found is None:
             self._report(f"{self.kubelet_socket} is not there: waiting for the kubelet")

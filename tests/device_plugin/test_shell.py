@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -106,6 +107,25 @@ def test_a_change_of_health_is_one_more_full_list() -> None:
             await found.kubelet.until(lambda: len(found.kubelet.lists[GPU]) == 2)
             assert [device.health for device in found.kubelet.lists[GPU][1]] == ["Healthy", "Unhealthy"]
             assert len(found.kubelet.registrations) == 1
+
+    asyncio.run(story())
+
+
+def test_a_kubelet_that_deletes_sockets_while_one_is_made_gets_it_a_moment_later() -> None:
+    rename, deleted = Path.rename, list[Path]()
+
+    def late(path: Path, target: Path) -> Path:
+        if not deleted:
+            deleted.append(path)
+            path.unlink()
+        return rename(path, target)
+
+    async def story() -> None:
+        with patch.object(Path, "rename", late):
+            async with scene() as found:
+                await found.registered(1)
+                assert deleted
+                assert found.kubelet.folder.joinpath(ENDPOINT).exists()
 
     asyncio.run(story())
 

@@ -3,11 +3,13 @@
 Stands for the kubelet's device plugin client (plugin/v1beta1/client.go). Allocate has no time limit, as there.
 """
 
-from collections.abc import AsyncIterator, Awaitable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import grpc
+from google.protobuf.message import Message
 
 from gpuyard_cluster.kubelet.allocation import PluginError
 from gpuyard_device_plugin.kubelet_api.deviceplugin_v1beta1_pb2 import (
@@ -31,7 +33,6 @@ _OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.max_receive_message_length", 16 * 2**20),
 )
-_Answer = TypeVar("_Answer")
 
 
 class PluginChannel:
@@ -43,23 +44,27 @@ class PluginChannel:
         self._stub: Any = DevicePluginStub(self._channel)
 
     async def options(self) -> DevicePluginOptions:
-        return await _answer(self._stub.GetDevicePluginOptions(Empty(), timeout=DIAL_SECONDS))
+        asked = self._stub.GetDevicePluginOptions
+        options: DevicePluginOptions = await _answer(asked, Empty(), DIAL_SECONDS)
+        return options
 
     async def preferred(self, request: PreferredAllocationRequest) -> PreferredAllocationResponse:
-        return await _answer(self._stub.GetPreferredAllocation(request))
+        answer: PreferredAllocationResponse = await _answer(self._stub.GetPreferredAllocation, request)
+        return answer
 
     async def allocate(self, request: AllocateRequest) -> AllocateResponse:
-        return await _answer(self._stub.Allocate(request))
+        answer: AllocateResponse = await _answer(self._stub.Allocate, request)
+        return answer
 
     async def pre_start(self, request: PreStartContainerRequest) -> None:
-        await _answer(self._stub.PreStartContainer(request, timeout=PRE_START_SECONDS))
+        await _answer(self._stub.PreStartContainer, request, PRE_START_SECONDS)
 
     async def lists(self) -> AsyncIterator[list[Device]]:
         """ListAndWatch: every complete list, until the stream ends, in whatever way."""
         try:
             async for message in self._stub.ListAndWatch(Empty()):
                 yield list(message.devices)
-        except grpc.aio.AioRpcError:
+        except (grpc.aio.AioRpcError, grpc.aio.UsageError):
             return
 
     async def close(self) -> None:
@@ -67,10 +72,15 @@ class PluginChannel:
         await self._channel.close(None)
 
 
-async def _answer(call: Awaitable[_Answer]) -> _Answer:
+async def _answer(call: Callable[..., Any], request: Message, timeout: float | None = None) -> Any:
     try:
-        return await call
+        return await call(request, timeout=timeout)
     except grpc.aio.AioRpcError as error:
         # As Go writes it: FAILED_PRECONDITION -> FailedPrecondition.
         code = error.code().name.title().replace("_", "")
         raise PluginError(code, error.details() or "") from error
+    except (grpc.aio.UsageError, asyncio.CancelledError) as error:
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise
+        # The channel was closed, before or during the call: the plugin has gone, and its caller lives on.
+        raise PluginError("Canceled", "grpc: the client connection is closing") from error

@@ -15,7 +15,7 @@ from gpuyard_cluster.wiring import identities, parts
 from gpuyard_cluster.wiring.feeding import on_loop
 from gpuyard_cluster.wiring.parts import Options, own_resources
 from gpuyard_device_plugin.dialing import KubeletPodResources
-from gpuyard_device_plugin.service import Ports
+from gpuyard_device_plugin.service import DevicePlugin, Ports
 from gpuyard_device_plugin.shell import PluginShell
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer
@@ -32,9 +32,8 @@ class EmbeddedNode:
         self._runtime = AsyncioRuntime()
         self.kubelet = self._made_kubelet()
         self._sockets = KubeletSockets(self.kubelet, folder)
-        pod_resources = KubeletPodResources(self._sockets.pod_resources_socket)
-        ports = Ports(api, self._runtime, pod_resources, options.narrate)
-        self.plugin = parts.device_plugin(node, ports, options)
+        self._plugin_runtime = AsyncioRuntime()
+        self.plugin = self._made_plugin()
         self._ends, self._kubelet_ends = contextlib.AsyncExitStack(), contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -52,6 +51,18 @@ class EmbeddedNode:
         self._sockets = KubeletSockets(self.kubelet, self._folder)
         await self._start_kubelet()
 
+    async def restart_plugin(self) -> None:
+        """The device plugin dies and starts anew without any memory."""
+        await self._plugin_runtime.close()
+        self._plugin_runtime = AsyncioRuntime()
+        self.plugin = self._made_plugin()
+        self._start_plugin()
+
+    def _made_plugin(self) -> DevicePlugin:
+        pod_resources = KubeletPodResources(self._sockets.pod_resources_socket)
+        ports = Ports(self._api, self._plugin_runtime, pod_resources, self._options.narrate)
+        return parts.device_plugin(self._node, ports, self._options)
+
     def _made_kubelet(self) -> Kubelet:
         api = DirectApi(self._server, "kubelet", identities.kubelet(self._node.name))
         disk = FolderDisk(self._folder / "disk")
@@ -61,11 +72,15 @@ class EmbeddedNode:
         # What ends last comes first: the plugin's sockets go while the kubelet still listens.
         self._ends.push_async_callback(self._kubelet_ends.aclose)
         self._ends.push_async_callback(self._runtime.close)
+        self._ends.push_async_callback(lambda: self._plugin_runtime.close())
         await self._start_kubelet()
+        self._start_plugin()
+
+    def _start_plugin(self) -> None:
         informer = Informer(self._api, self.plugin, own_resources(self._node.name))
-        self._runtime.spawn(informer.run(), f"plugin informer {self.plugin.node}")
+        self._plugin_runtime.spawn(informer.run(), f"plugin informer {self.plugin.node}")
         shell = PluginShell(self.plugin, self._sockets.plugin_directory)
-        self._runtime.spawn(shell.run(), f"plugin {self.plugin.node}")
+        self._plugin_runtime.spawn(shell.run(), f"plugin {self.plugin.node}")
 
     async def _start_kubelet(self) -> None:
         self._kubelet_ends.callback(self.kubelet.stop)
