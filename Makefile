@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test bench repeat lint fmt typecheck lock clean images kind-load e2e
+.PHONY: help demo test soak bench repeat lint fmt typecheck lock clean images kind-load e2e
 
 help: ## this text
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,6 +23,9 @@ test: $(READY) ## everything that needs no Docker
 
 repeat: $(READY) ## every example 20 times on steps and embedded, with the same answer
 	for i in $$(seq 20); do $(BIN)/pytest -q tests/e2e/test_examples.py -k on_embedded_with_just || exit 1; done
+
+soak: $(READY) ## 2,000 random events against a kubelet: nothing held for nobody, nothing piles up
+	GPUYARD_SOAK_EVENTS=2000 $(BIN)/pytest -q tests/e2e/test_soak.py
 
 bench: $(READY) ## measure; ONLY=extender for one part
 	$(BIN)/python -m benchmarks.$(or $(ONLY),extender)
