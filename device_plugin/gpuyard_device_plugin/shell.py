@@ -94,8 +94,16 @@ class PluginShell:
         found = files.identity(self.kubelet_socket)
         if found is None:
             self._report(f"{self.kubelet_socket} is not there: waiting for the kubelet")
+        elif self._was_told_otherwise(server, found):
+            # Up to 1.36 the end of an older stream takes a newer one with it: it is to be seen before the next look.
+            server.end_streams()
         elif not self._is_connected(server, found):
             await self._register(server, found)
+
+    def _was_told_otherwise(self, server: ResourceServer, found: FileIdentity) -> bool:
+        """Whether the kubelet follows a resource by options that count no longer: it asks for them only once."""
+        known, options = self._registered.get(server.resource, (None, None))
+        return server.streams > 0 and known == found and options != self._plugin.options()
 
     def _is_connected(self, server: ResourceServer, found: FileIdentity) -> bool:
         awaited = server.resource in self._awaited
