@@ -3,7 +3,8 @@
 Stands for etcd and the watch cache. Laws:
 - One counter, the revision, numbers every change of any object; an object's resourceVersion is the revision of its
   last change.
-- A stored object is never mutated. It keeps its encoded bytes, so that it is encoded once however often it is read.
+- A stored object is never mutated, neither here nor by whoever is shown it. It keeps its encoded bytes, so that it is
+  encoded once however often it is read.
 - Each collection remembers its latest changes. Reading or watching from before them is refused as expired.
 """
 
@@ -26,19 +27,28 @@ HISTORY_BYTES = 64 * 1024 * 1024
 """How much JSON these may hold in all: large objects that change often are remembered for fewer changes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Stored:
     """One object at one revision. `encoded` starts with its kind and apiVersion."""
 
     key: str
     revision: int
-    obj: JSON
+    _obj: JSON | None
     encoded: bytes
+
+    @property
+    def obj(self) -> JSON:
+        """The object, for a caller who does not change it."""
+        return self._obj if self._obj is not None else self.copy()
 
     def copy(self) -> JSON:
         """The object, for a caller who changes it."""
         copied: JSON = orjson.loads(self.encoded)
         return copied
+
+    def pack(self) -> None:
+        """Keep only the bytes, a third of all: this is past, and few will ask for it."""
+        self._obj = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +168,16 @@ class Store:
             found.floor, found.held = oldest.revision, found.held - len(oldest.encoded)
         for subscriber in found.subscribers.concerned(change):
             subscriber(change)
+        if change.old is not None:
+            change.old.pack()
 
 
 def restamped(key: str, obj: JSON, revision: int) -> Stored:
     """`obj` with another resourceVersion; the given object is left as it is."""
     metadata = {**obj["metadata"], "resourceVersion": str(revision)}
     stamped = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], **obj, "metadata": metadata}
-    return Stored(key, revision, stamped, orjson.dumps(stamped))
+    # Copied: orjson leaves up to as much again behind the bytes as they take.
+    return Stored(key, revision, stamped, bytes(memoryview(orjson.dumps(stamped))))
 
 
 def expired(message: str, metadata: JSON | None = None) -> ApiError:

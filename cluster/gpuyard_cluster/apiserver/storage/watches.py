@@ -29,11 +29,13 @@ class WatchEvent:
 
     type: str
     encoded: bytes
+    stored: Stored | None = None
+    """What was encoded, where that is an object as it is stored."""
 
     @property
     def object(self) -> JSON:
-        """The object, decoded anew for each caller."""
-        decoded: JSON = orjson.loads(self.encoded)
+        """The object, for a caller who does not change it: all readers in this process share one."""
+        decoded: JSON = orjson.loads(self.encoded) if self.stored is None else self.stored.obj
         return decoded
 
     @property
@@ -102,15 +104,18 @@ class Watch:
             self._events.clear()
             self.close()
             return
-        kind, stored = selected
-        event = WatchEvent(kind, self._selection.render(stored))
+        event = self._event(*selected)
         self._waiting, self._bytes = self._waiting + 1, self._bytes + len(event.encoded)
         self.push(event)
 
     def show(self, stored: Stored) -> None:
         """Queue an object that exists already as ADDED, if it matches."""
         if self._selection.matches(stored):
-            self.push(WatchEvent("ADDED", self._selection.render(stored)))
+            self.push(self._event("ADDED", stored))
+
+    def _event(self, kind: str, stored: Stored) -> WatchEvent:
+        encoded = self._selection.render(stored)
+        return WatchEvent(kind, encoded, stored if encoded is stored.encoded else None)
 
     def mark(self, revision: int, *, initial_end: bool = False) -> None:
         """Queue a bookmark: the reader has now seen everything up to `revision`."""
