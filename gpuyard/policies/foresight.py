@@ -2,36 +2,34 @@
 
 Ours. Fragmentation asks whether one more typical pod fits; a node with GPUs for eight and CPUs for two passes. Three
 measures of the same thing are added up, all in thousandths of GPUs, because each sees what the others miss:
-- fragmentation: what the next pod cannot use;
-- what copies of a typical pod leave behind, on average over the workload;
-- what mixed pods leave behind: GPUs offered to random pods until hardly anything fits (`_wasted`), and CPU and memory
-  in the proportions of small random groups of pods (`_groups`).
+- what the next pod cannot use: fragmentation, of pods told apart by memory;
+- what copies of one pod leave behind;
+- what mixed pods leave behind: GPUs offered to random pods until hardly anything fits, and CPU and memory in the
+  proportions of random groups of pods, half of them of one pod, half of many.
 What was tried besides, and what each part brings, is in docs/replay.md.
 """
 
-import functools
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from gpuyard.policies.candidates import Candidates, Matrix
-from gpuyard.policies.fragmentation import fragmentation
 from gpuyard.policies.outcomes import States, best_outcome
-from gpuyard.policies.workload import ANY_MODEL, WHOLE, Column, Workload
+from gpuyard.policies.prospects import LOW, Floats, Prospects, prospects
+from gpuyard.policies.workload import Column, Workload
 
-Floats = npt.NDArray[np.float64]
-
-_OFFERS: Final = 64
-"""Pods that each GPU is offered: with 16 or 256 less was allocated."""
-_GROUPS: Final = 64
-_GROUP: Final = 2
-"""Random groups of pods, and the pods with GPUs in each."""
-_SEED: Final = 5
+_NEXT: Final = 0.66
+_MIXES: Final = 1.2
+"""What the first and the third measure weigh against the second."""
+_SCARCE: Final = 0.3
+"""What a free GPU is worth, the fewer there are of its model for those who insist on it."""
+_LOW_MASK: Final = (1 << LOW) - 1
 _FINE: Final = 1000
 _MOST_LOST: Final = 10**6
 """More thousandths than a node can lose, three times over."""
+_ROUNDING: Final = 1e-9
+_AT_ONCE: Final = 250
+"""Nodes that are looked at together: what is worked out for them stays in the processor's cache."""
 
 
 def foresight(candidates: Candidates) -> Matrix:
@@ -47,113 +45,27 @@ def foresight(candidates: Candidates) -> Matrix:
 
 def leftover(nodes: States, workload: Workload) -> Floats:
     """The thousandths of each node that will hardly be used, by the three measures together."""
-    detailed = workload.detailed or workload
-    total = nodes.gpus.sum(axis=1)
-    if not (detailed.count > 0).any():
-        return np.zeros(len(total))
-    return (
-        fragmentation(nodes, workload)
-        + _beside_copies(nodes, total, _copies(detailed))
-        + _beside_mixes(nodes, total, _mixes(detailed, int(nodes.model.max(initial=0))))
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Copies:
-    """The shapes with GPUs as lines. `table`: how often each demand fits on a GPU with so much free."""
-
-    cpu: Matrix
-    memory: Matrix
-    count: Matrix
-    asked: Matrix
-    models: Matrix
-    part: Floats
-    demand: Column
-    table: Matrix
-
-
-@functools.lru_cache(maxsize=8)
-def _copies(known: Workload) -> _Copies:
-    gpu = np.flatnonzero(known.count > 0)
-    demands, demand = np.unique(known.milli[gpu], return_inverse=True)
-    return _Copies(
-        cpu=np.maximum(known.cpu[gpu, None], 1),
-        memory=np.maximum(known.memory[gpu, None], 1),
-        count=known.count[gpu, None],
-        asked=(known.count * known.milli)[gpu, None],
-        models=known.models[gpu, None],
-        part=known.part[gpu] / known.part[gpu].sum(),
-        demand=demand,
-        table=np.arange(WHOLE + 1) // demands[:, None],
-    )
-
-
-def _beside_copies(nodes: States, total: Column, copies: _Copies) -> Floats:
-    fit = copies.table[:, nodes.gpus.T].sum(axis=1)[copies.demand] // copies.count
-    fit = np.minimum(fit, np.minimum(nodes.cpu // copies.cpu, nodes.memory // copies.memory))
-    if copies.models.any():
-        fit = fit * ((copies.models == ANY_MODEL) | (copies.models >> nodes.model & 1 == 1))
-    left: Floats = total - copies.part @ (fit * copies.asked)
+    known = workload.detailed or workload
+    if not (known.count > 0).any():
+        return np.zeros(len(nodes.cpu))
+    ready = prospects(known, int(nodes.model.max(initial=0)))
+    parts = (slice(start, start + _AT_ONCE) for start in range(0, len(nodes.cpu), _AT_ONCE))
+    left = np.concatenate([_leftover(nodes.at(part), ready) for part in parts] or [np.zeros(0)])
+    if workload.scarcity.any():
+        left = left - _SCARCE * workload.scarcity[nodes.model] * nodes.gpus.sum(axis=1)
     return left
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Mixes:
-    """By model: GPU thousandths for each CPU thousandth and MiB of every group, and what is wasted of a GPU."""
-
-    per_cpu: Floats
-    per_memory: Floats
-    wasted: Floats
-
-
-@functools.lru_cache(maxsize=8)
-def _mixes(known: Workload, last_model: int) -> _Mixes:
-    models = range(last_model + 1 if known.models.any() else 1)
-    allowed = [(known.models == ANY_MODEL) | (known.models >> model & 1 == 1) for model in models]
-    groups = [_groups(known, may) for may in allowed]
-    wasted = [_wasted(known, may & (known.count > 0)) for may in allowed]
-    return _Mixes(
-        np.array([cpu for cpu, _ in groups]), np.array([memory for _, memory in groups]), np.array(wasted)
+def _leftover(nodes: States, ready: Prospects) -> Floats:
+    ready, total = ready.of(nodes.model), nodes.gpus.sum(axis=1)
+    found = ready.table[:, nodes.gpus.T].sum(axis=1)[ready.demand]
+    fit = np.minimum((found >> LOW) * ready.per_count, nodes.cpu * ready.per_cpu)
+    fit = np.floor(np.minimum(fit, nodes.memory * ready.per_memory) + _ROUNDING)
+    following = (fit >= 1) * (total - (found & _LOW_MASK))
+    used = (ready.weight * (_NEXT * following + ready.asked * fit)).sum(axis=0)
+    usable = total - ready.wasted[np.minimum(nodes.model, len(ready.wasted) - 1)[:, None], nodes.gpus].sum(
+        axis=1
     )
-
-
-def _groups(known: Workload, allowed: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Pods drawn until there are enough with GPUs; those without GPUs that come between belong to the group."""
-    generator = np.random.default_rng(_SEED)
-    gpu = float(known.part[allowed & (known.count > 0)].sum())
-    if not gpu:
-        return np.zeros(_GROUPS), np.zeros(_GROUPS)
-    part = np.where(allowed, known.part, 0)
-    length = min(int(4 * _GROUP * part.sum() / gpu) + _GROUP, 64 * _GROUP)
-    drawn = generator.choice(len(part), (_GROUPS, length), p=part / part.sum())
-    before = (known.count[drawn] > 0).cumsum(axis=1) - (known.count[drawn] > 0)
-    taken = before < _GROUP
-    asked = ((known.count * known.milli)[drawn] * taken).sum(axis=1)
-    cpu, memory = ((column[drawn] * taken).sum(axis=1) for column in (known.cpu, known.memory))
-    return asked / np.maximum(cpu, 1), asked / np.maximum(memory, 1)
-
-
-def _wasted(known: Workload, allowed: npt.NDArray[np.bool_]) -> Floats:
-    """For all that can be free of a GPU: what is still free after so many pods, drawn at random, were offered it."""
-    left = np.arange(WHOLE + 1, dtype=np.float64)
-    part = np.bincount(known.milli[allowed], known.part[allowed], WHOLE + 1)
-    sizes = np.flatnonzero(part)
-    for _ in range(_OFFERS if len(sizes) else 0):
-        following = np.zeros_like(left)
-        for size in sizes.tolist():
-            following[size:] += part[size] * left[: WHOLE + 1 - size]
-            following[:size] += part[size] * left[:size]
-        left = following / part.sum()
-    return left
-
-
-def _beside_mixes(nodes: States, total: Column, mixes: _Mixes) -> Floats:
-    model = nodes.model if len(mixes.wasted) > 1 else np.zeros_like(nodes.model)
-    usable = total - mixes.wasted[model[:, None], nodes.gpus].sum(axis=1)
-    by_cpu, by_memory = (
-        mixes.per_cpu[model] * nodes.cpu[:, None],
-        mixes.per_memory[model] * nodes.memory[:, None],
-    )
-    used = np.minimum(np.minimum(by_cpu, by_memory), usable[:, None])
-    left: Floats = total - used.mean(axis=1)
+    mixed = np.minimum(np.minimum(ready.mix_cpu * nodes.cpu, ready.mix_memory * nodes.memory), usable)
+    left: Floats = (_NEXT + 1 + _MIXES) * total - used - _MIXES * mixed.mean(axis=0)
     return left

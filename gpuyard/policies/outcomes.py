@@ -1,15 +1,20 @@
 """What nodes look like once the pod is there: one outcome a row, or one for each GPU that can give a share.
 
-Law: of GPUs of one node with nothing taken only the first is tried, because the others would end alike.
+Laws: of GPUs of one node with nothing taken only the first is tried, and of many nodes that look alike only one,
+because the others would end alike.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from gpuyard.policies.candidates import Candidates, Matrix, is_share, taken
 from gpuyard.policies.workload import WHOLE, Column
+
+_MANY: Final = 64
+"""So many nodes take longer to rate than to be told apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +35,10 @@ class States:
             np.concatenate((self.model, other.model)),
         )
 
+    def at(self, rows: slice) -> "States":
+        """Some of these nodes."""
+        return States(self.cpu[rows], self.memory[rows], self.gpus[rows], self.model[rows])
+
 
 def best_outcome(candidates: Candidates, rate: Callable[[States, States, Column], Column]) -> Matrix:
     """The rate of every outcome, by row and GPU: in the first GPU's column where it does not matter which.
@@ -37,6 +46,16 @@ def best_outcome(candidates: Candidates, rate: Callable[[States, States, Column]
     `rate(before, after, rows)`: the nodes without the pod, every outcome, and its row in `before`; not negative.
     -1 stands where there is no outcome.
     """
+    if len(candidates.cpu) < _MANY:
+        return _rated(candidates, rate)
+    columns = (candidates.cpu, candidates.memory, candidates.model, candidates.count, candidates.milli)
+    lines = np.column_stack((*columns, candidates.gpus)).astype(np.int64)
+    content = lines.view(f"V{lines.shape[1] * lines.itemsize}").ravel()
+    _, first, alike = np.unique(content, return_index=True, return_inverse=True)
+    return _rated(candidates.at(first), rate)[alike]
+
+
+def _rated(candidates: Candidates, rate: Callable[[States, States, Column], Column]) -> Matrix:
     before = States(candidates.cpu, candidates.memory, candidates.gpus, candidates.model)
     rows, places, gpus = _outcomes(candidates)
     after = States(

@@ -6,8 +6,8 @@ the pods that could not run there.
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -60,30 +60,54 @@ class Workload:
     memory: Column
     part: npt.NDArray[np.float64]
     detailed: "Workload | None" = None
-    """The same shapes told apart by their memory too; None where this is that."""
+    """Shapes told apart by their memory too, and all that take more than one GPU, however rare; None where this is
+    that."""
+    scarcity: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """By GPU model: the part of its GPUs, at most all, that pods restricted to some models will ask for by the time
+    that all GPUs of the cluster have been asked for."""
 
 
-def typical(pods: Iterable[Shape]) -> Workload:
+def typical(pods: Iterable[Shape], installed: Sequence[int] = ()) -> Workload:
     """The shapes of these pods, without their memory, up to 95 % of the pods.
 
-    As the paper's simulator has it: of equally frequent shapes the greater one comes first.
+    As the paper's simulator has it: of equally frequent shapes the greater one comes first. `installed`: the GPU
+    thousandths of each model that the cluster has.
     """
-    seen = list(pods)
-    found = _workload(shape._replace(memory=0) for shape in seen)
-    return dataclasses.replace(found, detailed=_workload(seen))
+    seen = Counter(pods)
+    plain: Counter[Shape] = Counter()
+    for shape, number in seen.items():
+        plain[shape._replace(memory=0)] += number
+    detailed, scarcity = _workload(seen, sets=True), _scarcity(seen, np.array(installed, np.float64))
+    return dataclasses.replace(_workload(plain), detailed=detailed, scarcity=scarcity)
 
 
-def _workload(pods: Iterable[Shape]) -> Workload:
-    found = sorted(((number, shape) for shape, number in Counter(pods).items()), reverse=True)
-    total, covered, kept = sum(number for number, _ in found), 0, 0
+def _workload(pods: Counter[Shape], sets: bool = False) -> Workload:
+    """The most frequent shapes; of `sets` of GPUs all."""
+    found = sorted(((number, shape) for shape, number in pods.items()), reverse=True)
+    total, covered, kept = pods.total(), 0, 0
     while kept < len(found) and covered < _TYPICAL * total:
         covered += found[kept][0]
         kept += 1
-    shapes = np.array([shape for _, shape in found[:kept]], np.int64).reshape(kept, len(Shape._fields))
+    rare = [(number, shape) for number, shape in found[kept:] if sets and shape.gpus > 1]
+    chosen, covered = found[:kept] + rare, covered + sum(number for number, _ in rare)
+    shapes = np.array([shape for _, shape in chosen], np.int64).reshape(-1, len(Shape._fields))
     cpu, milli, count, models, memory = shapes.T.copy()
     # Divided twice, because sums of these decide ties: the paper's program computes them so.
-    part = np.array([number / total for number, _ in found[:kept]]) / (covered / total if total else 1)
+    part = np.array([number / total for number, _ in chosen]) / (covered / total if total else 1)
     return Workload(cpu, milli, count, models, memory, part)
+
+
+def _scarcity(pods: Counter[Shape], installed: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Pods that may run on several models are taken to spread over them as these are installed."""
+    asked, bits = np.zeros_like(installed), np.arange(len(installed))
+    for shape, number in pods.items():
+        may = installed * (shape.models >> bits & 1)
+        if shape.gpus and may.any():
+            asked += number * shape.gpus * shape.milli * may / may.sum()
+    total = sum(number * shape.gpus * shape.milli for shape, number in pods.items())
+    load = asked * (installed.sum() / max(total, 1))
+    part: npt.NDArray[np.float64] = np.minimum(load / np.maximum(installed, 1), 1)
+    return part
 
 
 NOTHING_KNOWN: Final = typical(())

@@ -4,14 +4,14 @@ Stands for kube-scheduler's snapshot, NodeResourcesFit and the filter plugin of 
 GPU model, and enough free thousandths on enough GPUs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from gpuyard.policies.candidates import Candidates, Matrix
 from gpuyard.policies.outcomes import States
-from gpuyard.policies.workload import ANY_MODEL, WHOLE, Column, Shape, Workload
+from gpuyard.policies.workload import ANY_MODEL, WHOLE, Column, Shape, Workload, typical
 from gpuyard_replay.traces import TraceNode, TracePod
 
 _ABSENT = 62
@@ -43,6 +43,11 @@ class Fleet:
         """What the pod asks for, with this fleet's bits for GPU models."""
         bits = {1 << self._bits.get(model, _ABSENT) for model in pod.models}
         return Shape(pod.cpu, pod.milli, pod.count, sum(bits), pod.memory)
+
+    def workload(self, pods: Iterable[TracePod]) -> Workload:
+        """What pods like these make typical on this fleet."""
+        installed = np.bincount(self._model, self._total, len(self._bits))
+        return typical(map(self.shape, pods), installed.astype(np.int64).tolist())
 
     def fits(self, shape: Shape) -> npt.NDArray[np.bool_]:
         """Whether each node can take the pod."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gpuyard.policies import fragmentation, workload
+from gpuyard.policies import fragmentation
 from gpuyard.policies.candidates import Matrix, Policy
 from gpuyard.policies.outcomes import States
 from gpuyard.policies.workload import Column, Shape, Workload
@@ -51,7 +51,7 @@ def replay(scene: Scene, policy: Policy, progress: Progress = lambda _done, _all
     fleet = Fleet(scene.nodes)
     start = fleet.states(np.arange(len(scene.nodes)))
     shapes = [fleet.shape(pod) for pod in scene.arrivals]
-    known = workload.typical(fleet.shape(pod) for pod in scene.known)
+    known = fleet.workload(scene.known)
     engine = Engine(fleet, scene.ranks, policy, known, scene.seed)
     journal = _Journal(start, len(shapes))
     for i, shape in enumerate(shapes):

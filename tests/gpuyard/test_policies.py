@@ -8,41 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.policies import counted, foresight, fragmentation, registry, workload
+from gpuyard.policies import counted, fragmentation, registry, workload
 from gpuyard.policies.candidates import Candidates, best
 from gpuyard.policies.memory import Informed
 from gpuyard.policies.outcomes import States
 from gpuyard.policies.registry import POLICIES, UnknownPolicyError, named
-from gpuyard.policies.workload import Shape, Workload
+from gpuyard.policies.workload import Shape
+from tests.gpuyard.policies.columns import KNOWN, candidates
+from tests.gpuyard.policies.test_foresight import FORESEEN
 
 STEADY = sorted(name for name, policy in POLICIES.items() if policy not in registry.DRAWN)
-KNOWN = workload.typical([Shape(8000, 1000, 1)] * 4 + [Shape(4000, 500, 1)] * 3 + [Shape(2000, 0, 0)])
-
-
-def candidates(
-    shape: Shape, *gpus: tuple[int, ...], cpu: int = 64000, tags: int = 0, known: Workload = KNOWN
-) -> Candidates:
-    """Nodes with as many CPUs each, and so much free on each GPU."""
-    table = np.array(gpus, np.int64)
-    ones = np.ones(len(gpus), np.int64)
-    return Candidates(
-        total=ones * 1000 * table.shape[1],
-        free=table.sum(axis=1),
-        requested=ones * shape.gpus * shape.milli,
-        link=0 * ones,
-        link_lost=0 * ones,
-        cpu=ones * cpu,
-        memory=ones * 2**18,
-        gpus=table,
-        model=0 * ones,
-        tags=ones * tags,
-        tag=ones * shape.tag,
-        count=ones * shape.gpus,
-        milli=ones * shape.milli,
-        asked_cpu=shape.cpu,
-        asked_memory=1024,
-        workload=known,
-    )
 
 
 def scores(policy: str, found: Candidates) -> list[int]:
@@ -115,8 +90,9 @@ def test_a_score_depends_on_no_other_row(policy: str, data: st.DataObject) -> No
     gpu = st.sampled_from([0, 190, 500, 530, 1000])
     nodes = data.draw(st.lists(st.tuples(gpu, gpu, st.just(1000)), min_size=1, max_size=6))
     shape = data.draw(st.sampled_from([HALF, WHOLE, Shape(1000, 0, 0)]))
-    together = POLICIES[policy](candidates(shape, *nodes)).tolist()
-    assert together == [POLICIES[policy](candidates(shape, node)).tolist()[0] for node in nodes]
+    together = POLICIES[policy](candidates(shape, *nodes * data.draw(st.sampled_from([1, 64])))).tolist()
+    alone = [POLICIES[policy](candidates(shape, node)).tolist()[0] for node in nodes]
+    assert together == alone * (len(together) // len(alone))
 
 
 def test_the_typical_pods_are_the_most_frequent_up_to_95_percent() -> None:
@@ -139,31 +115,6 @@ def test_an_installed_distribution_adds_policies_but_replaces_none(monkeypatch: 
     assert "own" in registry.names()
     assert named("own") is counted.spread
     assert named("fgd") is fragmentation.fgd
-
-
-PODS = [Shape(11_900, 1000, 1, memory=49_000)] * 6 + [Shape(3_000, 810, 1, memory=5_000)] * 3
-FORESEEN = workload.typical([*PODS, Shape(8_000, 470, 1, memory=30_000), Shape(16_000, 0, 0, memory=30_000)])
-
-
-def test_foresight_keeps_cpus_for_gpus_that_more_than_one_pod_will_want() -> None:
-    """With 30 CPUs left both nodes can still host the next pod, so that fragmentation sees no difference."""
-    plain = Shape(16_000, 0, 0)
-    both = candidates(plain, (1000, 1000, 1000, 1000), (1000, 0, 0, 0), cpu=30_000, known=FORESEEN)
-    assert scores("fgd", both)[0] == scores("fgd", both)[1]
-    assert first("foresight", both) == 1
-
-
-def test_foresight_knows_that_a_hole_with_few_takers_stays() -> None:
-    share = Shape(3_000, 470, 1)
-    assert POLICIES["foresight"](candidates(share, (1000, 530, 700), known=FORESEEN)).argmax() == 1
-
-
-def test_what_will_be_left_over_is_all_without_cpus_and_nothing_without_gpus() -> None:
-    states = States(
-        np.array([0, 96_000]), np.array([2**18] * 2), np.array([[1000] * 4, [0] * 4]), np.zeros(2, int)
-    )
-    left = foresight.leftover(states, FORESEEN)
-    assert left.tolist() == pytest.approx([3 * 4000, 0])
 
 
 @settings(deadline=None, max_examples=25)

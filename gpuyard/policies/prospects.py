@@ -1,0 +1,126 @@
+"""A workload made ready for foresight: its shapes with GPUs as lines, and what is wasted of a GPU that all may use.
+
+Law: worked out once for a workload, from its frequencies alone: what is drawn is drawn alike each time.
+"""
+
+import dataclasses
+import functools
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuyard.policies.candidates import Matrix
+from gpuyard.policies.workload import ANY_MODEL, WHOLE, Column, Workload
+
+Floats = npt.NDArray[np.float64]
+
+_SETS: Final = 0.04
+"""What pods with several GPUs weigh together, however frequent; pods with one weigh 1."""
+_OFFERS: Final = 64
+"""Pods that each GPU is offered."""
+_SIZES: Final = (1, 64)
+_EACH: Final = 32
+"""Random groups: the pods with GPUs in each, and how many groups of each size."""
+_SEED: Final = 5
+_TINY: Final = 1e-9
+LOW: Final = 20
+"""Bits for the thousandths of GPUs with too little; above them it is counted how often a demand fits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prospects:
+    """One line a shape; one column a GPU model where models matter, else one."""
+
+    per_cpu: Floats
+    """Pods for each thousandth of a CPU, and for each MiB."""
+    per_memory: Floats
+    per_count: Floats
+    asked: Floats
+    """GPU thousandths of one pod."""
+    weight: Floats
+    """By model: how much a line counts, nothing where the model is not for it."""
+    demand: Column
+    """The line of `table` for each shape."""
+    table: Matrix
+    """For each thousandths asked and free: how often it fits on one GPU, above `LOW` bits; what is free if never."""
+    mix_cpu: Floats
+    """GPU thousandths for each thousandth of a CPU of random groups of pods, one line a group; for each MiB."""
+    mix_memory: Floats
+    wasted: Floats
+    """By model and free thousandths of a GPU."""
+
+    def of(self, model: Column) -> "Prospects":
+        """With a column for each node instead, given their models."""
+        if len(self.wasted) == 1:
+            return self
+        by_model = {name: getattr(self, name)[:, model] for name in _BY_MODEL}
+        return dataclasses.replace(self, **by_model)
+
+
+_BY_MODEL: Final = ("weight", "mix_cpu", "mix_memory")
+
+
+@functools.lru_cache(maxsize=8)
+def prospects(known: Workload, last_model: int) -> Prospects:
+    """For nodes with GPU models up to this one."""
+    models = np.arange(last_model + 1 if known.models.any() else 1)[:, None]
+    allowed = (known.models == ANY_MODEL) | (known.models >> models & 1 == 1)
+    gpu = np.flatnonzero(known.count > 0)
+    demands, demand = np.unique(known.milli[gpu], return_inverse=True)
+    free, groups = np.arange(WHOLE + 1), [_groups(known, may) for may in allowed]
+    return Prospects(
+        per_cpu=1 / np.maximum(known.cpu[gpu, None], 1),
+        per_memory=1 / np.maximum(known.memory[gpu, None], 1),
+        per_count=1 / known.count[gpu, None],
+        asked=(known.count * known.milli)[gpu, None].astype(np.float64),
+        weight=(_weight(known) * allowed)[:, gpu].T.copy(),
+        demand=demand,
+        table=np.where(free >= demands[:, None], free // demands[:, None] << LOW, free),
+        mix_cpu=np.array([cpu for cpu, _ in groups]).T.copy(),
+        mix_memory=np.array([memory for _, memory in groups]).T.copy(),
+        wasted=np.array([_wasted(known, may & (known.count > 0)) for may in allowed]),
+    )
+
+
+def _weight(known: Workload) -> Floats:
+    """By frequency; of sets of GPUs by GPUs, because one that finds no place leaves many unused."""
+    single, sets = known.part * (known.count == 1), known.part * known.count * (known.count > 1)
+    return single / max(single.sum(), _TINY) + _SETS * sets / max(sets.sum(), _TINY)
+
+
+def _groups(known: Workload, allowed: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """GPU thousandths for each thousandth of a CPU, and for each MiB, of groups of all sizes."""
+    gpu = float(known.part[allowed & (known.count > 0)].sum())
+    if not gpu:
+        return np.zeros(_EACH * len(_SIZES)), np.zeros(_EACH * len(_SIZES))
+    part = np.where(allowed, known.part, 0)
+    drawn = [_group(known, part, gpu, number) for number in range(len(_SIZES))]
+    asked, cpu, memory = np.concatenate(drawn, axis=1)
+    return asked / np.maximum(cpu, 1), asked / np.maximum(memory, 1)
+
+
+def _group(known: Workload, part: Floats, gpu: float, number: int) -> Matrix:
+    """Pods drawn until there are enough with GPUs; those without GPUs that come between belong to the group."""
+    size, generator = _SIZES[number], np.random.default_rng(_SEED + number)
+    length = min(int(4 * size * part.sum() / gpu) + size, 64 * size)
+    drawn = generator.choice(len(part), (_EACH, length), p=part / part.sum())
+    before = (known.count[drawn] > 0).cumsum(axis=1) - (known.count[drawn] > 0)
+    columns = (known.count * known.milli, known.cpu, known.memory)
+    sums: Matrix = np.array([(column[drawn] * (before < size)).sum(axis=1) for column in columns])
+    return sums
+
+
+def _wasted(known: Workload, allowed: npt.NDArray[np.bool_]) -> Floats:
+    """For all that can be free of a GPU: what is still free after so many pods, drawn at random, were offered it."""
+    left = np.arange(WHOLE + 1, dtype=np.float64)
+    part = np.bincount(known.milli[allowed], known.part[allowed], WHOLE + 1)
+    sizes = np.flatnonzero(part)
+    for _ in range(_OFFERS if len(sizes) else 0):
+        following = np.zeros_like(left)
+        for size in sizes.tolist():
+            following[size:] += part[size] * left[: WHOLE + 1 - size]
+            following[:size] += part[size] * left[:size]
+        left = following / part.sum()
+    return left
