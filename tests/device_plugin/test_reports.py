@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.stories.stories import REPORTS, STORIES
+
 ROOT = Path(__file__).parents[1]
 
 COVERED = {
@@ -90,6 +92,15 @@ COVERED = {
 }
 """The report -> the test."""
 
+ON_A_REAL_KUBELET = {
+    "k/k#62773, #63118, #125579, #128043": "a_plugin_that_is_killed_comes_back_with_the_same_devices",
+    "k/k#52510, #92396": "a_plugin_that_is_sent_away_leaves_a_count_of_zero_and_no_socket",
+    "NDP#189, #1014": "a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers",
+    "k/k#59629, NDP#61": "a_container_that_asks_for_no_gpu_sees_none",
+    "k/k#118559, #124345": "pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served",
+}
+"""The report -> the story that is played on the embedded kubelet, and by `make e2e` on a real one."""
+
 NOT_OURS = {
     "NDP#448, go-gpuallocator#80": "links of one direction: a GPU names its NVLink domain, there is no matrix",
     "GO#351, nos#51": "7g.79gb, as some drivers name 7g.80gb: no driver names profiles here, the tables do",
@@ -103,6 +114,10 @@ NOT_OURS = {
 def test_a_report_is_held_by_a_test_that_is_there(report: str) -> None:
     file, _, name = COVERED[report].partition("::")
     assert re.search(rf"^def {name}\(", (ROOT / file).read_text(), re.MULTILINE), COVERED[report]
+
+
+def test_a_report_about_the_kubelet_is_a_story_that_is_played() -> None:
+    assert {story.__name__ for story in (*STORIES, *REPORTS)} >= set(ON_A_REAL_KUBELET.values())
 
 
 def test_no_report_is_both_held_and_not_ours() -> None:

@@ -114,7 +114,8 @@ class Soak:
         self._yard.reconfigure(nodes(self._random.randint(GPUS - 2, GPUS)))
 
     async def _kill(self) -> None:
-        await self._node.restart_plugin()
+        await self._node.end_plugin()
+        self._node.start_plugin_anew()
 
     async def _restart_kubelet(self) -> None:
         await self._node.restart_kubelet()

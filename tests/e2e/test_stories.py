@@ -9,20 +9,22 @@ from unittest.mock import patch
 
 import pytest
 
-from gpuyard import yard
+from gpuyard import vocabulary, yard
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cli.embedded_backend import EmbeddedAccounts
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
+from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_kube.http import HttpApi
 from tests.e2e.agreement import agree
 from tests.e2e.stories.cluster import Cluster, node_of, until
-from tests.e2e.stories.stories import STORIES, Story
+from tests.e2e.stories.stories import REPORTS, STORIES, Story
 
 GPUS = {"model": "NVIDIA-A100-SXM4-40GB", "count": 8, "topology": "nvswitch"}
 NODES = yard.parse({"nodes": [{"name": f"node-{n}", "gpus": GPUS} for n in (1, 2, 3)]})
 NAMESPACE = "story"
+GPU = vocabulary.GPU
 
 
 class EmbeddedHands:
@@ -49,6 +51,36 @@ class EmbeddedHands:
             return self._heard[listed] > before
 
         await until(listed_anew, "the device plugin has registered anew")
+
+    async def kill_plugin(self, node: str) -> None:
+        async with self.without_plugin(node):
+            pass
+
+    @asynccontextmanager
+    async def without_plugin(self, node: str) -> AsyncIterator[None]:
+        place, registered = (
+            self._embedded(node),
+            Beat(f"kubelet {node}", f"device plugin registered for {GPU}"),
+        )
+        await place.end_plugin()
+        before = self._heard[registered]
+        try:
+            yield
+        finally:
+            place.start_plugin_anew()
+
+        async def registered_anew() -> bool:
+            return self._heard[registered] > before
+
+        await until(registered_anew, "the device plugin has registered anew")
+
+    async def sockets(self, node: str) -> list[str]:
+        return self._embedded(node).sockets()
+
+    def _embedded(self, node: str) -> EmbeddedNode:
+        found = self._yard.nodes[node]
+        assert isinstance(found, EmbeddedNode)
+        return found
 
     async def drain(self, node: str) -> None:
         """What `kubectl drain` asks of the API server."""
@@ -96,7 +128,7 @@ async def play(story: Story) -> None:
         await agree(EmbeddedAccounts(yard, hands.api, hands.extender))
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+@pytest.mark.parametrize("story", [*STORIES, *REPORTS], ids=lambda story: story.__name__)
 def test_on_embedded(story: Story) -> None:
     asyncio.run(play(story))
 

@@ -51,12 +51,19 @@ class EmbeddedNode:
         self._sockets = KubeletSockets(self.kubelet, self._folder)
         await self._start_kubelet()
 
-    async def restart_plugin(self) -> None:
-        """The device plugin dies and starts anew without any memory."""
+    async def end_plugin(self) -> None:
+        """The device plugin goes, and takes its sockets along."""
         await self._plugin_runtime.close()
+
+    def start_plugin_anew(self) -> None:
+        """Another device plugin takes the place of one that has ended; it remembers nothing."""
         self._plugin_runtime = AsyncioRuntime()
         self.plugin = self._made_plugin()
         self._start_plugin()
+
+    def sockets(self) -> list[str]:
+        """The names of what is in the folder for device plugins."""
+        return sorted(path.name for path in self._sockets.plugin_directory.iterdir())
 
     def _made_plugin(self) -> DevicePlugin:
         pod_resources = KubeletPodResources(self._sockets.pod_resources_socket)

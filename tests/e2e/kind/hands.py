@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuyard import vocabulary
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cli.extender_proxy import ExtenderProxy
 from gpuyard_kube.http import HttpApi
 from tests.e2e.stories.cluster import until
@@ -39,6 +39,36 @@ class KindHands:
             return await self.registrations(plugin) > before
 
         await until(registered, f"the device plugin of {node} has registered anew")
+
+    async def kill_plugin(self, node: str) -> None:
+        before = (await self.restarts())[node]
+        await inside(node, "kill", "-KILL", await plugin_process(node))
+
+        async def started_anew() -> bool:
+            return (await self.restarts()).get(node, 0) > before
+
+        await until(started_anew, f"the device plugin of {node} has started anew and registered")
+
+    @asynccontextmanager
+    async def without_plugin(self, node: str) -> AsyncIterator[None]:
+        """The DaemonSet goes by the label: without it there is no plugin."""
+        await self._label(node, "false")
+
+        async def is_gone() -> bool:
+            return not await self._plugins(node)
+
+        async def is_ready() -> bool:
+            return node in await self.restarts()
+
+        try:
+            await until(is_gone, f"the device plugin of {node} is gone")
+            yield
+        finally:
+            await self._label(node, "true")
+        await until(is_ready, f"the device plugin of {node} has come back and registered")
+
+    async def sockets(self, node: str) -> list[str]:
+        return (await inside(node, "ls", "-A", "/var/lib/kubelet/device-plugins")).split()
 
     async def drain(self, node: str) -> None:
         await self.kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data")
@@ -100,9 +130,18 @@ class KindHands:
 
     async def plugin(self, node: str) -> str:
         """The name of a node's device plugin."""
-        found = await self.parts(vocabulary.DEVICE_PLUGIN, fieldSelector=f"spec.nodeName={node}")
+        found = await self._plugins(node)
         [name] = [pod["metadata"]["name"] for pod in found if "deletionTimestamp" not in pod["metadata"]]
         return str(name)
+
+    async def _plugins(self, node: str) -> list[JSON]:
+        """The device plugins of a node, also one that ends."""
+        return await self.parts(vocabulary.DEVICE_PLUGIN, fieldSelector=f"spec.nodeName={node}")
+
+    async def _label(self, node: str, fake_gpus: str) -> None:
+        body = {"metadata": {"labels": {vocabulary.FAKE_GPUS: fake_gpus}}}
+        reply = await self.api.send(Write("PATCH", f"/api/v1/nodes/{node}", body, PatchType.MERGE))
+        assert reply.ok, reply.reason
 
     async def registrations(self, plugin: str) -> int:
         """How often a device plugin says that it has registered."""

@@ -27,6 +27,15 @@ class Hands(Protocol):
     async def restart_kubelet(self, node: str) -> None:
         """The kubelet ends and starts anew; done when the device plugin has registered with the new one."""
 
+    async def kill_plugin(self, node: str) -> None:
+        """A node's device plugin dies without a word; done when another one serves the kubelet."""
+
+    def without_plugin(self, node: str) -> AbstractAsyncContextManager[None]:
+        """A node's device plugin is sent away, and comes back at the end of the block."""
+
+    async def sockets(self, node: str) -> list[str]:
+        """The names of all that lies in a node's folder for device plugins."""
+
     async def drain(self, node: str) -> None:
         """Cordon a node and evict what can be evicted."""
 
@@ -123,6 +132,11 @@ class Cluster:
         nodes = await self.items("/api/v1/nodes")
         usable = [node for node in nodes if offered(node) and not node["spec"].get("unschedulable")]
         return sorted(node["metadata"]["name"] for node in usable)
+
+    async def node(self, name: str) -> JSON:
+        reply = await self.api.read(f"/api/v1/nodes/{name}")
+        assert reply.ok, reply.reason
+        return reply.body
 
     async def uncordon(self, node: str) -> None:
         body = {"spec": {"unschedulable": None}}

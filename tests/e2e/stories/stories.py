@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from tests.e2e.stories import crowds, deletions, nodes, preemptions, recordings
+from tests.e2e.stories import crowds, deletions, nodes, preemptions, recordings, reports
 from tests.e2e.stories.cluster import Cluster
 
 Story = Callable[[Cluster], Awaitable[None]]
@@ -20,3 +20,11 @@ STORIES: tuple[Story, ...] = (
     nodes.what_a_drained_node_held_goes_elsewhere_and_comes_back,
     recordings.what_ran_is_recorded_and_a_replay_places_it_again,
 )
+
+REPORTS: tuple[Story, ...] = (
+    reports.a_plugin_that_is_killed_comes_back_with_the_same_devices,
+    reports.a_plugin_that_is_sent_away_leaves_a_count_of_zero_and_no_socket,
+    reports.a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers,
+    reports.a_container_that_asks_for_no_gpu_sees_none,
+)
+"""What users of device plugins reported in public, as far as the kubelet has a part in it."""

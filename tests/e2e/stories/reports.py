@@ -1,0 +1,108 @@
+"""Stories of faults that users of device plugins reported in public: a kubelet and its plugin lose each other."""
+
+from gpuyard import annotations, vocabulary
+from gpuyard.writes import JSON
+from gpuyard_cli import requests
+from gpuyard_cli.injections import gpu_fault
+from gpuyard_cli.kind_roles import offered
+from tests.e2e.stories.cluster import Cluster, held, node_of, until
+from tests.e2e.stories.nodes import life
+
+
+async def a_plugin_that_is_killed_comes_back_with_the_same_devices(cluster: Cluster) -> None:
+    [node, *_] = await cluster.nodes()
+    await cluster.submit("early", 3, node=node)
+    before = (await cluster.running(["early"]))["early"]
+    await cluster.hands.kill_plugin(node)
+    await until(lambda: _offers(cluster, node, 8), "the kubelet offers all GPUs again")
+    await cluster.submit("late", 5, node=node)
+    pods = await cluster.running(["early", "late"])
+    assert life(pods["early"]) == life(before)
+    assert len(held(pods["early"]) | held(pods["late"])) == 8
+    await cluster.sound()
+
+
+async def a_plugin_that_is_sent_away_leaves_a_count_of_zero_and_no_socket(cluster: Cluster) -> None:
+    [node, *_] = await cluster.nodes()
+    await cluster.submit("early", node=node)
+    before = (await cluster.running(["early"]))["early"]
+    async with cluster.hands.without_plugin(node):
+        await until(lambda: _offers(cluster, node, 0), "the kubelet offers no GPUs")
+        status = (await cluster.node(node))["status"]
+        assert status["allocatable"][vocabulary.GPU] == "0", "the key stays"
+        assert not [name for name in await cluster.hands.sockets(node) if name.startswith("gpuyard-")]
+        await cluster.submit("too-early", nodeName=node)
+        await until(lambda: _failed(cluster, "too-early"), "a pod that comes meanwhile is refused")
+    await until(lambda: _offers(cluster, node, 8), "the kubelet offers all GPUs again")
+    await cluster.submit("late", 7, node=node)
+    pods = await cluster.running(["early", "late"])
+    assert life(pods["early"]) == life(before)
+    assert len(held(pods["early"]) | held(pods["late"])) == 8
+    await cluster.sound()
+
+
+async def a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers(cluster: Cluster) -> None:
+    await cluster.submit("holder", 2)
+    pod = (await cluster.running(["holder"]))["holder"]
+    node, before = node_of(pod), life(pod)
+    notes = (await cluster.node(node))["metadata"]["annotations"]
+    inventory = annotations.read_inventory(notes[vocabulary.INVENTORY])
+    assert inventory is not None
+    [first, *_] = [gpu for gpu in inventory.gpus if gpu.uuid in held(pod)]
+    try:
+        for _ in range(2):
+            await requests.hurt(cluster.api, gpu_fault(node, first.index, 79))
+            await until(
+                lambda: _is_told(cluster, {first.uuid}), "the pod's status says which GPU is unhealthy"
+            )
+            await requests.hurt(cluster.api, gpu_fault(node, first.index))
+            await until(lambda: _is_told(cluster, set()), "the pod's status says that all are healthy")
+    finally:
+        await requests.hurt(cluster.api, gpu_fault(node, first.index))
+    assert life((await cluster.pods())["holder"]) == before
+    await cluster.sound()
+
+
+async def a_container_that_asks_for_no_gpu_sees_none(cluster: Cluster) -> None:
+    [node, *_] = await cluster.nodes()
+    command = ["sh", "-c", "env; exec sleep 3600"]
+    container = {"name": "main", "image": "busybox:1.36", "command": command}
+    await cluster.submit("without", node=node, containers=[container])
+    await until(lambda: _is_running(cluster, "without"), "it runs without a GPU")
+    await cluster.submit("with", node=node)
+    pods = await cluster.running(["with"])
+    await until(lambda: _prints(cluster, "with", "NVIDIA_VISIBLE_DEVICES"), "who has a GPU sees it")
+    assert not await _prints(cluster, "without", "NVIDIA")
+    assert not await _prints(cluster, "without", vocabulary.SMI_VARIABLES)
+    assert not held(pods["without"])
+
+
+async def _offers(cluster: Cluster, node: str, gpus: int) -> bool:
+    return offered(await cluster.node(node)).get(vocabulary.GPU, 0) == gpus
+
+
+async def _failed(cluster: Cluster, name: str) -> bool:
+    status = (await cluster.pods())[name].get("status") or {}
+    return (status.get("phase"), status.get("reason")) == ("Failed", "UnexpectedAdmissionError")
+
+
+async def _is_running(cluster: Cluster, name: str) -> bool:
+    return bool((await cluster.pods())[name].get("status", {}).get("phase") == "Running")
+
+
+async def _prints(cluster: Cluster, name: str, words: str) -> bool:
+    return any(words in line for line in await cluster.log(name))
+
+
+async def _is_told(cluster: Cluster, sick: set[str]) -> bool:
+    return _unhealthy((await cluster.pods())["holder"]) == sick
+
+
+def _unhealthy(pod: JSON) -> set[str]:
+    return {
+        found["resourceID"]
+        for status in pod["status"]["containerStatuses"]
+        for resource in status.get("allocatedResourcesStatus") or ()
+        for found in resource["resources"]
+        if found["health"] == "Unhealthy"
+    }
