@@ -1,21 +1,32 @@
 """Protobuf bodies: since 1.32 kubectl's typed commands send nothing else, and give up when they are not understood.
 
-Stands for `k8s.io/apimachinery/pkg/runtime/serializer/protobuf`. The kinds that kubectl makes by itself are known
-(`protobuf_fields`); all others are refused with the way around.
+Stands for `k8s.io/apimachinery/pkg/runtime/serializer/protobuf`. Known are the kinds and fields of `protobuf_table`;
+all others are refused with the way around. Law: the result is what the same client would have sent as JSON: Go writes
+every field that is no pointer, JSON leaves out those that are empty.
 """
 
 import base64
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.errors import ApiError, bad_request
-from gpuyard_cluster.apiserver.wire.protobuf_fields import KINDS, MESSAGES
+from gpuyard_cluster.apiserver.wire.protobuf_table import TABLE
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+
+
+@functools.cache
+def table() -> JSON:
+    """What `protobuf_table` wrote: kinds and messages."""
+    found: JSON = orjson.loads(TABLE.read_bytes())
+    return found
 
 
 def decode(body: bytes) -> JSON:
@@ -24,9 +35,11 @@ def decode(body: bytes) -> JSON:
         unknown = dict(_fields(body.removeprefix(_MAGIC)))
         envelope = dict(_fields(unknown.get(1, b"")))
         api_version, kind = (envelope.get(number, b"").decode() for number in (1, 2))
-        if kind not in KINDS:
+        # DeleteOptions come in the version of whatever is deleted.
+        message = table()["kinds"].get(kind if kind == "DeleteOptions" else f"{api_version}/{kind}")
+        if message is None:
             raise _unknown(f"a {kind} of {api_version}")
-        return {"kind": kind, "apiVersion": api_version, **_message(unknown.get(2, b""), kind)}
+        return {"kind": kind, "apiVersion": api_version, **_message(unknown.get(2, b""), message)}
     except (ValueError, IndexError, AttributeError, TypeError) as error:
         raise bad_request(f"the body is no Kubernetes protobuf: {error}") from error
 
@@ -40,43 +53,61 @@ def _unknown(what: str) -> ApiError:
 
 
 def _message(data: bytes, name: str) -> JSON:
-    known, found = MESSAGES[name], JSON()
+    known, found = table()["messages"][name], JSON()
     for number, value in _fields(data):
-        if number not in known:
+        if str(number) not in known:
             raise _unknown(f"field {number} of {name}")
-        field, kind = known[number]
-        if kind.startswith("[]"):
+        field, kind = known[str(number)]
+        if not field:
+            found |= _value(value, kind)
+        elif kind.startswith("[]"):
             found.setdefault(field, []).append(_value(value, kind[2:]))
         elif kind.startswith("{}"):
             entry = dict(_fields(value))
-            found.setdefault(field, {})[entry[1].decode()] = _value(entry.get(2, b""), kind[2:])
-        elif (decoded := _value(value, kind)) not in (
-            "",
-            {},
-            None,
-        ):  # Go writes empty fields, JSON leaves them out
+            found.setdefault(field, {})[entry.get(1, b"").decode()] = _value(entry.get(2, b""), kind[2:])
+        elif (decoded := _value(value, kind.lstrip("*"))) or kind.startswith("*"):
             found[field] = decoded
     return found
 
 
 def _value(value: Any, kind: str) -> Any:
-    match kind:
-        case "string":
-            return value.decode()
-        case "bytes":
-            return base64.b64encode(value).decode()
-        case "int":
-            return value - (1 << 64) if value >> 63 else value
-        case "bool":
-            return bool(value)
-        case "time":
-            seconds = dict(_fields(value)).get(1)
-            return None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
-        case "number or text":
-            parts = dict(_fields(value))
-            return parts[3].decode() if parts.get(1) else parts.get(2, 0)
-        case _:
-            return _message(value, kind)
+    decode_scalar = _SCALARS.get(kind)
+    return _message(value, kind) if decode_scalar is None else decode_scalar(value)
+
+
+def _time(value: bytes) -> str | None:
+    seconds = dict(_fields(value)).get(1)
+    return None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _microtime(value: bytes) -> str | None:
+    parts, whole = dict(_fields(value)), _time(value)
+    return whole and f"{whole[:-1]}.{parts.get(2, 0) // 1000:06}Z"
+
+
+def _number_or_text(value: bytes) -> Any:
+    parts = dict(_fields(value))
+    return parts[3].decode() if parts.get(1) else parts.get(2, 0)
+
+
+def _first(value: bytes) -> bytes:
+    """The one field of a message that wraps something."""
+    found: bytes = dict(_fields(value)).get(1, b"")
+    return found
+
+
+_SCALARS: dict[str, Callable[[Any], Any]] = {
+    "string": lambda value: value.decode(),
+    "bytes": lambda value: base64.b64encode(value).decode(),
+    "int": lambda value: value - (1 << 64) if value >> 63 else value,
+    "bool": bool,
+    "time": _time,
+    "microtime": _microtime,
+    "number or text": _number_or_text,
+    "quantity": lambda value: _first(value).decode() or "0",
+    "raw": lambda value: orjson.loads(_first(value) or b"null"),
+    "texts": lambda value: [text.decode() for _, text in _fields(value)],
+}
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
