@@ -44,11 +44,12 @@ class AnyApi:
 
 
 class TinyPlugin(grpc_wire.DevicePluginServicer):
-    """Serves two devices; `stream` ends its ListAndWatch."""
+    """Serves two devices; `stream` ends its ListAndWatch, `asked` its wait in PreStartContainer."""
 
     def __init__(self, folder: Path, endpoint: str, *ids: str) -> None:
         self.folder, self.endpoint, self.ids = folder, endpoint, ids
-        self.stream = asyncio.Event()
+        self.stream, self.asked = asyncio.Event(), asyncio.Event()
+        self.asked.set()
         self.refuse = self.not_ready = False
         self.server: Any = grpc.aio.server()
 
@@ -101,8 +102,15 @@ class TinyPlugin(grpc_wire.DevicePluginServicer):
     async def PreStartContainer(  # noqa: N802
         self, request: wire.PreStartContainerRequest, context: Any
     ) -> wire.PreStartContainerResponse:
+        await self.asked.wait()
         await context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"{request.devices_ids[0]} is not ready")
         return wire.PreStartContainerResponse()
+
+
+def waiting(status: JSON) -> JSON:
+    """What the pod's container waits for, by a status of the pod."""
+    found: JSON = (status.get("containerStatuses") or [{}])[0].get("state", {}).get("waiting", {})
+    return found
 
 
 class Station:
@@ -217,9 +225,26 @@ def test_a_container_that_must_not_start_yet_says_so_in_the_kubelets_words() -> 
         assert "rpc error: code = FailedPrecondition desc = d1 is not ready" in waiting(status)["message"]
         await plugin.stop()
 
-    def waiting(status: JSON) -> JSON:
-        found: JSON = (status.get("containerStatuses") or [{}])[0].get("state", {}).get("waiting", {})
-        return found
+    played(story)
+
+
+def test_a_plugin_that_goes_while_it_is_asked_is_an_answer_too() -> None:
+    async def story(station: Station) -> None:
+        plugin = await station.plugin()
+        plugin.not_ready = True
+        plugin.asked.clear()
+        await plugin.register()
+        await station.told("2 of 2")
+        station.bind("one")
+        await station.status(lambda found: waiting(found).get("reason") == "ContainerCreating")
+        plugin.stream.set()
+        status = await station.status(lambda found: "message" in waiting(found))
+        assert (
+            "rpc error: code = Canceled desc = grpc: the client connection is closing"
+            in waiting(status)["message"]
+        )
+        plugin.asked.set()
+        await plugin.stop()
 
     played(story)
 
