@@ -1,48 +1,37 @@
 """The garbage collector at work: events in, deletions and patches out.
 
-Stands for kube-controller-manager's garbage collector. It begins when it has seen a list of each of its resources:
-an owner may only go when all of its dependents are known.
+Stands for kube-controller-manager's garbage collector. An owner may only go when all of its dependents are known.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.writes import JSON
 from gpuyard_cluster.controllers import discovered
 from gpuyard_cluster.controllers.garbage import Decision, decide, unknown_owners
 from gpuyard_cluster.controllers.graph import Graph, Item, Owner
+from gpuyard_cluster.controllers.worker import Worker
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
 RETRY_SECONDS = 1.0
 """Until an object is looked at again after a write for it failed."""
-_ACTOR = "garbage-collector"
 
 
-class GarbageCollector:
+class GarbageCollector(Worker):
     """A `gpuyard_kube.api.Observer` of `resources`: name -> path of the collection, as an informer takes them."""
 
     def __init__(
         self, api: Api, runtime: Runtime, resources: Mapping[str, str], *, narrate: Narrator = silent
     ) -> None:
-        self._api, self._runtime, self._narrate = api, runtime, narrate
+        super().__init__(api, runtime, "garbage-collector", resources)
+        self._narrate = narrate
         self._paths = dict(resources)
-        self._unseen = set(resources)
         self._graph = Graph()
         self._waiting: dict[str, None] = {}
         self._retries: dict[str, float] = {}
-        self._changed = runtime.signal()
-        self._stopped = False
-
-    def start(self) -> None:
-        """Begin to collect, as soon as all resources are known."""
-        self._runtime.spawn(self._run(), _ACTOR)
-
-    def stop(self) -> None:
-        """Look at no further object."""
-        self._stopped = True
-        self._changed.fire()
 
     def follow(self, resource: str, path: str) -> None:
         """One more resource, such as a new custom one, whose objects will come."""
@@ -67,21 +56,19 @@ class GarbageCollector:
     def _touch(self, uids: Iterable[str]) -> None:
         self._waiting.update(dict.fromkeys(uids))
 
-    async def _run(self) -> None:
-        while not self._stopped:
-            self._wake_retries()
-            if self._waiting and not self._unseen:
-                uid = next(iter(self._waiting))
-                del self._waiting[uid]
-                await self._collect(uid)
-            else:
-                await self._changed.wait(min(self._retries.values(), default=None))
+    def _next_at(self) -> float | None:
+        return min(self._retries.values(), default=None)
 
-    def _wake_retries(self) -> None:
+    def _next(self) -> Coroutine[Any, Any, None] | None:
         due = [uid for uid, when in self._retries.items() if when <= self._runtime.now()]
         for uid in due:
             del self._retries[uid]
         self._touch(due)
+        if not self._waiting:
+            return None
+        first = next(iter(self._waiting))
+        del self._waiting[first]
+        return self._collect(first)
 
     async def _collect(self, uid: str) -> None:
         item = self._graph.get(uid)
@@ -120,5 +107,5 @@ class GarbageCollector:
         reply = await self._api.send(replace(write, path=path))
         if reply.ok:
             verb = "deleted" if write.method == "DELETE" else "patched"
-            self._narrate(Beat(_ACTOR, f"{item.resource} {item.namespace}/{item.name}: {verb}"))
+            self._narrate(Beat(self._actor, f"{item.resource} {item.namespace}/{item.name}: {verb}"))
         return reply.ok or reply.status == 404

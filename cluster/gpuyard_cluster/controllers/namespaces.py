@@ -4,38 +4,29 @@ Stands for kube-controller-manager's namespace controller. What each namespace s
 anew each time, so there is nothing to lose.
 """
 
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
+from typing import Any
 
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.controllers import content, discovered
+from gpuyard_cluster.controllers.worker import Worker
 from gpuyard_cluster.timestamps import rfc3339
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
 POLL_SECONDS = 0.5
 """Between two looks at a namespace whose content needs time to go."""
-_ACTOR = "namespace-controller"
 
 
-class NamespaceController:
+class NamespaceController(Worker):
     """A `gpuyard_kube.api.Observer` of "namespaces". Events of other resources may be given too: they save time."""
 
     def __init__(self, api: Api, runtime: Runtime, *, narrate: Narrator = silent) -> None:
-        self._api, self._runtime, self._narrate = api, runtime, narrate
+        super().__init__(api, runtime, "namespace-controller")
+        self._narrate = narrate
         self._leaving: dict[str, JSON] = {}
         self._due: dict[str, float] = {}
-        self._changed = runtime.signal()
-        self._stopped = False
-
-    def start(self) -> None:
-        """Begin to empty namespaces."""
-        self._runtime.spawn(self._run(), _ACTOR)
-
-    def stop(self) -> None:
-        """Look at no further namespace."""
-        self._stopped = True
-        self._changed.fire()
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All namespaces as of now."""
@@ -65,21 +56,22 @@ class NamespaceController:
         self._due[name] = when
         self._changed.fire()
 
-    async def _run(self) -> None:
-        while not self._stopped:
-            name = min(self._due, key=lambda name: self._due[name], default="")
-            if name and self._due[name] <= self._runtime.now():
-                self._due[name] = self._runtime.now() + POLL_SECONDS
-                await self._empty(name)
-            else:
-                await self._changed.wait(self._due.get(name))
+    def _next_at(self) -> float | None:
+        return min(self._due.values(), default=None)
+
+    def _next(self) -> Coroutine[Any, Any, None] | None:
+        name, now = min(self._due, key=lambda name: self._due[name], default=""), self._runtime.now()
+        if not name or self._due[name] > now:
+            return None
+        self._due[name] = now + POLL_SECONDS
+        return self._empty(name)
 
     async def _empty(self, name: str) -> None:
         """One round: delete everything, then let the namespace go or say what remains."""
         try:
             remaining = await self._delete_content(name)
         except ConnectionError as error:
-            self._narrate(Beat(_ACTOR, f"{name}: {error}"))
+            self._narrate(Beat(self._actor, f"{name}: {error}"))
             return
         namespace = self._leaving.get(name)
         if namespace is None:
@@ -107,4 +99,4 @@ class NamespaceController:
     async def _send(self, write: Write | None, name: str) -> None:
         reply = await self._api.send(write) if write is not None else None
         if write is not None and write.method == "PUT" and reply is not None and reply.ok:
-            self._narrate(Beat(_ACTOR, f"{name}: empty, released"))
+            self._narrate(Beat(self._actor, f"{name}: empty, released"))

@@ -1,14 +1,16 @@
 """The controllers at work: events in, one decision after the other, writes out.
 
 Stands for kube-controller-manager: its shared informers, the work queues of its controllers and their event
-recorder. It begins when it has seen a list of each resource; all that it knows can be lost at any moment.
+recorder. All that it knows can be lost at any moment.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any
 
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.controllers.decisions import Act, Controller, Decision, Note, earliest
 from gpuyard_cluster.controllers.objects import Objects
+from gpuyard_cluster.controllers.worker import Worker
 from gpuyard_cluster.recording import Recorder, Source, Told
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
@@ -17,33 +19,21 @@ RETRY_SECONDS = 1.0
 """Until an object is looked at again after a write for it failed."""
 BATCH, BATCH_SECONDS = 500, 0.5
 """An owner of so many pods is looked at so often at most, since each look costs as much as it has pods."""
-_ACTOR = "controllers"
 _Key = tuple[int, str]
 
 
-class ControllerManager:
+class ControllerManager(Worker):
     """A `gpuyard_kube.api.Observer` of `resources`."""
 
     def __init__(self, api: Api, runtime: Runtime, controllers: Sequence[Controller]) -> None:
-        self._api, self._runtime, self._controllers = api, runtime, tuple(controllers)
         self.resources = {plural: path for each in controllers for plural, path in each.resources.items()}
-        self._unseen = set(self.resources)
+        super().__init__(api, runtime, "controllers", self.resources)
+        self._controllers = tuple(controllers)
         self._objects = Objects()
         self._recorder = Recorder(api, runtime)
         self._due: dict[_Key, None] = {}
         self._later: dict[_Key, float] = {}
         self._not_before: dict[_Key, float] = {}
-        self._changed = runtime.signal()
-        self._stopped = False
-
-    def start(self) -> None:
-        """Begin to work, as soon as all resources are known."""
-        self._runtime.spawn(self._run(), _ACTOR)
-
-    def stop(self) -> None:
-        """Look at nothing more."""
-        self._stopped = True
-        self._changed.fire()
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All objects of a resource as of now."""
@@ -69,16 +59,10 @@ class ControllerManager:
                 for key in controller.keys(resource, obj, self._objects):
                     self._due[number, key] = None
 
-    async def _run(self) -> None:
-        while not self._stopped:
-            key = None if self._unseen else self._next()
-            if key is None:
-                until = None if self._unseen else min(self._later.values(), default=None)
-                await self._changed.wait(until)
-            else:
-                await self._look_at(key)
+    def _next_at(self) -> float | None:
+        return min(self._later.values(), default=None)
 
-    def _next(self) -> _Key | None:
+    def _next(self) -> Coroutine[Any, Any, None] | None:
         now = self._runtime.now()
         for key in [key for key, when in self._later.items() if when <= now]:
             del self._later[key]
@@ -87,7 +71,7 @@ class ControllerManager:
             key = next(iter(self._due))
             del self._due[key]
             if self._not_before.pop(key, 0.0) <= now:
-                return key
+                return self._look_at(key)
             self._at(key, now + BATCH_SECONDS)
         return None
 
