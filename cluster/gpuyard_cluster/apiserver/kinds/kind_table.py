@@ -55,7 +55,7 @@ _SHARED_NAMES = {"v1/Event": "CoreV1Event", "events.k8s.io/v1/Event": "EventsV1E
 def build() -> dict[str, Any]:
     """`{"kinds": {"v1/Pod": "V1Pod", ...}, "types": {"V1Pod": {"spec": "V1PodSpec", ...}, ...}}`."""
     models = importlib.import_module("kubernetes.client.models")
-    named = {f"{group_version}/{kind}": _model_name(group_version, kind) for group_version, kind in _served()}
+    named = {f"{group_version}/{kind}": _model_name(group_version, kind) for group_version, kind in served()}
     kinds = {key: name for key, name in sorted(named.items()) if hasattr(models, name)}
     types: dict[str, dict[str, str]] = {}
     waiting = sorted(set(kinds.values()))
@@ -71,7 +71,7 @@ def build() -> dict[str, Any]:
     return {"kinds": kinds, "types": dict(sorted(types.items()))}
 
 
-def _served() -> Iterator[tuple[str, str]]:
+def served() -> Iterator[tuple[str, str]]:
     """(group and version, kind) of everything that a built-in resource or a part of one takes."""
     for resource in BUILTIN:
         yield resource.api_version, resource.kind

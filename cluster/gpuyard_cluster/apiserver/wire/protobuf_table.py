@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from gpuyard_cluster.apiserver.kinds.builtin import BUILTIN
+from gpuyard_cluster.apiserver.kinds.kind_table import served
 
 TABLE = Path(__file__).with_name("protobuf.json")
 Fields = dict[str, list[str]]
@@ -42,7 +42,7 @@ _TAG = re.compile(r'(\S+) +`json:"(\w*)[^`]* protobuf:"\w+,(\d+),')
 def build(roots: list[Path]) -> dict[str, Any]:
     """`{"kinds": {"v1/Pod": message, ...}, "messages": {message: fields, ...}}`; KeyError where a module lacks."""
     known = dict(found for root in roots for found in messages(root))
-    kinds = {f"{version}/{kind}": _package(version) + kind for version, kind in sorted(set(_served()))}
+    kinds = {f"{version}/{kind}": _package(version) + kind for version, kind in sorted(set(served()))}
     kinds = {key: name for key, name in kinds.items() if name in known} | {
         "DeleteOptions": f"{_META}DeleteOptions"
     }
@@ -55,13 +55,6 @@ def build(roots: list[Path]) -> dict[str, Any]:
             types = (text.strip("[]{}*") for _, text in known[name].values())
             waiting += [text for text in types if "." in text]
     return {"kinds": kinds, "messages": dict(sorted(found.items()))}
-
-
-def _served() -> Iterator[tuple[str, str]]:
-    for resource in BUILTIN:
-        yield resource.api_version, resource.kind
-        for part in resource.subresources:
-            yield f"{part.group}/{part.version}" if part.group else part.version, part.kind
 
 
 def _package(group_version: str) -> str:
