@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from gpuyard.policies import fragmentation, workload
+from gpuyard.policies import fragmentation
 from gpuyard.policies.candidates import Policy
 from gpuyard_replay.engine import Engine, Seat
 from gpuyard_replay.fleet import Fleet
@@ -37,7 +37,7 @@ class FleetPlaces:
 
     def __init__(self, scene: Scene, policy: Policy) -> None:
         self._fleet = Fleet(scene.nodes)
-        self._known = workload.typical(self._fleet.shape(pod) for pod in scene.known)
+        self._known = self._fleet.workload(scene.known)
         self._engine = Engine(self._fleet, scene.ranks, policy, self._known, scene.seed)
         self._rows = np.arange(len(scene.nodes))
         self._tags: defaultdict[int, Counter[int]] = defaultdict(Counter)
