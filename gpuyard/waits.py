@@ -17,7 +17,7 @@ from gpuyard.preemption import Candidate, Preemptor, Stakes
 from gpuyard.simulation import Outcome, Unit
 
 _NODES: Final = 12
-"""Nodes that are looked at for one pod, those with the most free devices first."""
+"""Nodes that are looked at for one pod, those with the fewest devices in use first."""
 _MEMBERS: Final = 64
 _ANYBODY: Final = 2**31 - 1
 """More than any pod's priority: it is asked who may end, not who may be made to."""
@@ -69,8 +69,13 @@ def _cheapest(
 
     preemptor = Preemptor(_ANYBODY, member.fit.requests, fits)
     best: tuple[Node, list[Candidate]] | None = None
+    gone = {found.placement.uid for found in ended}
+    looked_at = 0
     for node in _hopeful(member, cluster):
-        candidates = [found for found in held(node.name) if found not in ended]
+        candidates = [found for found in held(node.name) if found.placement.uid not in gone]
+        looked_at += bool(candidates)
+        if looked_at > _NODES:
+            break
         victims = preemption.choose(preemptor, node, candidates, Stakes())
         if victims is not None and (best is None or len(victims.uids) < len(best[1])):
             best = node, [found for found in candidates if found.placement.uid in victims.uids]
@@ -78,15 +83,15 @@ def _cheapest(
 
 
 def _hopeful(member: Member, cluster: Cluster) -> list[Node]:
-    """The nodes that the pod is meant for and that have what it needs, free or not."""
+    """The nodes that the pod is meant for and that have what it needs, free or not; the freest first, by count."""
     totals = member.request.totals
     able = [
         node
         for _, node in sorted(cluster.nodes.items())
-        if fit.misplaced(member.fit, node.fit) is None
-        and all(node.total(resource) >= count for resource, count in totals.items())
+        if all(node.fit.allocatable.get(resource, 0) >= count for resource, count in totals.items())
+        and fit.misplaced(member.fit, node.fit) is None
     ]
-    return sorted(able, key=lambda node: -sum(map(node.left, totals)))[:_NODES]
+    return sorted(able, key=lambda node: sum(node.used.get(resource, 0) for resource in totals))
 
 
 def _without(node: Node, ended: Sequence[Candidate]) -> Node:

@@ -20,7 +20,7 @@ from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.simulation_models import Asked, Simulated
 
-_MOST: Final = 250_000
+_MOST: Final = 150_000
 """Pods times nodes: some seconds."""
 
 

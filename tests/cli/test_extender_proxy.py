@@ -24,8 +24,11 @@ class Cluster:
     def bearing(self, _headers: dict[str, str]) -> "Cluster":
         return self
 
-    async def send(self, _write: Write) -> Reply:
-        return Reply(201, {"status": {"token": "x"}})
+    async def send(self, write: Write) -> Reply:
+        if "/proxy/" not in write.path:
+            return Reply(201, {"status": {"token": "x"}})
+        self.asked.append(f"{write.path.split('/')[6].partition(':')[0]} {write.body}")
+        return Reply(200, {})
 
     async def read(self, path: str, **_query: str) -> Reply:
         if not path.endswith("/livez"):
@@ -52,3 +55,10 @@ def test_one_that_is_not_ready_is_asked_when_no_other_answers() -> None:
 
 def test_without_any_extender_the_remedy_is_named() -> None:
     assert "kubectl apply" in ask(Cluster([], answering="")).reason
+
+
+def test_a_question_with_a_body_is_posted_to_it() -> None:
+    cluster = Cluster([extender("on", "True")], answering="on")
+    proxy = ExtenderProxy(cast(HttpApi, cluster))
+    assert asyncio.run(proxy.ask("/v1/simulations", {"objects": []})).ok
+    assert cluster.asked == ["on {'objects': []}"]

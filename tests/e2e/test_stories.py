@@ -11,8 +11,9 @@ import pytest
 
 from gpuyard import vocabulary, yard
 from gpuyard.narration import Beat
-from gpuyard.writes import JSON, PatchType, Write
+from gpuyard.writes import JSON, PatchType, Reply, Write
 from gpuyard_cli.embedded_backend import EmbeddedAccounts
+from gpuyard_cli.extender_proxy import NearbyExtender
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.parts import Options
@@ -39,8 +40,11 @@ class EmbeddedHands:
         await self.extender.close()
 
     async def code(self, namespace: str, pod: str) -> str:
-        reply = await self.extender.read(f"/v1/pods/{namespace}/{pod}/explain")
+        reply = await self.ask(f"/v1/pods/{namespace}/{pod}/explain")
         return str(reply.body.get("code") or "")
+
+    async def ask(self, path: str, body: JSON | None = None) -> Reply:
+        return await NearbyExtender(self.extender).ask(path, body)
 
     async def restart_kubelet(self, node: str) -> None:
         listed = Beat(f"kubelet {node}", "8 of 8 nvidia.com/gpu are healthy")

@@ -53,7 +53,9 @@ def test_all_that_is_not_named_takes_a_certificate_where_one_is_demanded(path: s
     assert status(path, Guard(inner, Reviewer()))[0] == 200
 
 
-@pytest.mark.parametrize("path", ["/v1/plans", "/v1/pods/a/b/explain", "/v1", "/ui", "/ui/", "/ui/app.js"])
+@pytest.mark.parametrize(
+    "path", ["/v1/plans", "/v1/simulations", "/v1/openapi.json", "/v1", "/ui", "/ui/", "/ui/app.js"]
+)
 def test_what_is_for_people_and_the_operator_takes_a_token(path: str) -> None:
     guard = Guard(inner, Reviewer(), certificates=True)
     refused, headers = status(path, guard, extensions=CERTIFICATE)

@@ -268,7 +268,7 @@ def test_a_pod_object_is_judged_or_refused_by_its_field(field: str, content: obj
 def test_too_much_at_one_time_is_refused_with_what_would_be_possible() -> None:
     stage = Stage(*(gpu_node(f"n{i}", 0, inventory=False) for i in range(200)))
     status, answer = call(stage, "POST", PATH, orjson.dumps({"objects": [job("j", 1500, 1)]}))
-    assert (status, answer["error"]) == (400, "objects: 1500 pods on 200 nodes; ask about 1250 at a time")
+    assert (status, answer["error"]) == (400, "objects: 1500 pods on 200 nodes; ask about 750 at a time")
 
 
 def test_what_can_be_asked_is_described_in_openapi() -> None:

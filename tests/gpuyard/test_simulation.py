@@ -142,3 +142,9 @@ def test_every_remedy_that_names_nodes_or_pods_would_do(data: st.DataObject) -> 
         elif isinstance(remedy, Fewer) and remedy.what == "pods" and asked.together:
             smaller = Unit("", asked.members[: remedy.fits], together=True)
             assert simulation.place(smaller, yard, POLICY).fits
+
+
+def test_a_crowd_is_told_who_would_have_to_end_on_as_many_nodes_as_it_takes() -> None:
+    nodes = [busy(f"n{i:02}", 2, (0,), (1,)) for i in range(30)]
+    [ending] = [found for found in advice(unit(*[2] * 25, together=False), *nodes) if isinstance(found, Ends)]
+    assert len(ending.uids) == 50

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuyard import vocabulary
-from gpuyard.writes import JSON, PatchType, Write
+from gpuyard.writes import JSON, PatchType, Reply, Write
 from gpuyard_cli.extender_proxy import ExtenderProxy
 from gpuyard_kube.http import HttpApi
 from tests.e2e.stories.cluster import until
@@ -27,8 +27,11 @@ class KindHands:
     kubeconfig: str
 
     async def code(self, namespace: str, pod: str) -> str:
-        reply = await ExtenderProxy(self.api).ask(f"/v1/pods/{namespace}/{pod}/explain")
+        reply = await self.ask(f"/v1/pods/{namespace}/{pod}/explain")
         return str(reply.body.get("code") or "")
+
+    async def ask(self, path: str, body: JSON | None = None) -> Reply:
+        return await ExtenderProxy(self.api).ask(path, body)
 
     async def restart_kubelet(self, node: str) -> None:
         plugin = await self.plugin(node)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from gpuyard import annotations, vocabulary
 from gpuyard.annotations import Allocation
-from gpuyard.writes import JSON, PatchType, Write
+from gpuyard.writes import JSON, PatchType, Reply, Write
 from gpuyard_cli.invariants import shared_devices
 from gpuyard_cli.kind_roles import offered
 from gpuyard_cli.observation import held_devices, is_live
@@ -23,6 +23,9 @@ class Hands(Protocol):
 
     async def code(self, namespace: str, pod: str) -> str:
         """The reason code of a pod that waits; empty when there is none yet."""
+
+    async def ask(self, path: str, body: JSON | None = None) -> Reply:
+        """A question to the extender."""
 
     async def restart_kubelet(self, node: str) -> None:
         """The kubelet ends and starts anew; done when the device plugin has registered with the new one."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from tests.e2e.stories import crowds, deletions, nodes, preemptions, recordings, reports
+from tests.e2e.stories import crowds, deletions, nodes, preemptions, questions, recordings, reports
 from tests.e2e.stories.cluster import Cluster
 
 Story = Callable[[Cluster], Awaitable[None]]
@@ -18,6 +18,8 @@ STORIES: tuple[Story, ...] = (
     preemptions.a_gang_loses_just_the_member_whose_place_is_needed_and_is_joined_again,
     nodes.pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served,
     nodes.what_a_drained_node_held_goes_elsewhere_and_comes_back,
+    questions.what_would_fit_is_told_and_comes_true_and_asking_holds_nothing,
+    questions.a_pod_that_only_the_extender_refuses_is_told_why_by_one_event,
     recordings.what_ran_is_recorded_and_a_replay_places_it_again,
 )
 

@@ -1,0 +1,76 @@
+"""Stories of people who ask: whether something would fit, and why it does not."""
+
+from typing import Any
+
+from gpuyard import vocabulary
+from gpuyard.accounts import LEDGER_PATH
+from gpuyard.writes import JSON
+from tests.e2e.stories.cluster import Cluster, held, node_of, until
+
+
+async def what_would_fit_is_told_and_comes_true_and_asking_holds_nothing(cluster: Cluster) -> None:
+    old = ["old-0", "old-1"]
+    for name in old:
+        await cluster.submit(name, gpus=8)
+    await cluster.running(old)
+    before = await cluster.hands.ask(LEDGER_PATH)
+    outcome = await simulated(cluster, job(cluster.namespace, parallelism=2))
+    assert (outcome["fits"], len(outcome["placed"]), outcome["code"]) == (False, 1, "InsufficientGPUs")
+    remedies = {remedy["kind"]: remedy for remedy in outcome["remedies"]}
+    assert remedies["Fewer"]["text"].startswith("ask for ")
+    assert remedies["MoreNodes"]["text"].startswith("add 1 node like ")
+    assert remedies["Ends"]["pods"][0].removeprefix(f"{cluster.namespace}/") in old
+    assert (await cluster.hands.ask(LEDGER_PATH)).body == before.body
+    [place] = (await simulated(cluster, job(cluster.namespace, parallelism=1)))["placed"]
+    await cluster.submit("new", gpus=8)
+    new = (await cluster.running(["new"]))["new"]
+    assert (node_of(new), sorted(held(new))) == (
+        place["node"],
+        sorted(place["devices"]["main"][vocabulary.GPU]),
+    )
+
+
+async def a_pod_that_only_the_extender_refuses_is_told_why_by_one_event(cluster: Cluster) -> None:
+    wish = {vocabulary.GPU_MODEL: "H100"}
+    await cluster.create(cluster.path, {"metadata": {"name": "picky", "annotations": wish}, "spec": spec(1)})
+
+    async def told() -> bool:
+        return bool(await events(cluster, "picky"))
+
+    await until(told, "an event says why the pod waits")
+    await cluster.submit("other")  # a change that makes the scheduler try the pod again
+    await cluster.running(["other"])
+    [event] = await events(cluster, "picky")
+    assert (event["reason"], event["type"]) == ("GPUModelMismatch", "Warning")
+    assert await cluster.hands.code(cluster.namespace, "picky") == "GPUModelMismatch"
+
+
+def spec(gpus: int) -> JSON:
+    limits = {vocabulary.GPU: str(gpus)}
+    container = {"name": "main", "image": "busybox:1.36", "resources": {"limits": limits}}
+    return {"terminationGracePeriodSeconds": 1, "containers": [container]}
+
+
+def job(namespace: str, parallelism: int) -> JSON:
+    """Pods with 8 GPUs each."""
+    template = {"spec": {**spec(8), "restartPolicy": "Never"}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "train", "namespace": namespace},
+        "spec": {"parallelism": parallelism, "template": template},
+    }
+
+
+async def simulated(cluster: Cluster, *objects: JSON) -> dict[str, Any]:
+    reply = await cluster.hands.ask("/v1/simulations", {"objects": objects})
+    assert reply.ok, reply.body
+    [outcome] = reply.body["outcomes"]
+    return dict(outcome)
+
+
+async def events(cluster: Cluster, pod: str) -> list[JSON]:
+    """What the extender has told of a pod."""
+    found = await cluster.items(f"/api/v1/namespaces/{cluster.namespace}/events")
+    about = [event for event in found if event["involvedObject"].get("name") == pod]
+    return [event for event in about if event.get("reportingComponent") == vocabulary.EXTENDER]
