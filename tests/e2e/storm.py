@@ -14,6 +14,8 @@ from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.steps import StepsYard
 
 A100 = "NVIDIA-A100-SXM4-40GB"
+URGENT, PRIORITIES = "urgent", "scheduling.k8s.io/v1"
+"""Pods of this class preempt others."""
 NAMESPACE = "default"
 KINDS = {"pods": "/api/v1/pods", "nodes": "/api/v1/nodes"} | {
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
@@ -81,7 +83,7 @@ def container(name: str, resource: str, count: int, **more: Any) -> JSON:
 
 
 def pod(name: str, containers: Sequence[JSON], init: Sequence[JSON] = (), **wishes: Any) -> JSON:
-    """A pod; wishes are `group`, `node`, and `seconds` after which it ends (0: never)."""
+    """A pod; wishes are `group`, `node`, `seconds` after which it ends (0: never), and whether it is `urgent`."""
     group, node, seconds = (wishes.get(wish) for wish in ("group", "node", "seconds"))
     marks = {vocabulary.RUN_SECONDS: str(seconds)} if seconds else {}
     labels = {vocabulary.POD_GROUP: group} if group else {}
@@ -95,6 +97,7 @@ def pod(name: str, containers: Sequence[JSON], init: Sequence[JSON] = (), **wish
             "containers": list(containers),
             **({"initContainers": list(init)} if init else {}),
             **({"nodeSelector": {"kubernetes.io/hostname": node}} if node else {}),
+            **({"priorityClassName": URGENT} if wishes.get("urgent") else {}),
         },
     }
 
@@ -120,6 +123,9 @@ class Storm:
         self.refused: dict[str, int] = {}
         """Pods whose Bindings the server refuses, each with the status."""
         self._failures = 0
+        self.create(
+            {"apiVersion": PRIORITIES, "kind": "PriorityClass", "metadata": {"name": URGENT}, "value": 1}
+        )
         self.yard.server.faults.append(self._fail)
 
     @property
