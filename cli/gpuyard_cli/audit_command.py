@@ -2,11 +2,12 @@
 
 import argparse
 import asyncio
-import json
 import sys
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
+
+from gpuyard_cli import output
 
 if TYPE_CHECKING:
     from gpuyard.findings import Finding
@@ -27,12 +28,7 @@ def add_to(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--kubeconfig", metavar="FILE", help="default: the cluster that kubectl talks to")
-    where.add_argument(
-        "--on", choices=("kind", "kubeconfig"), default="kubeconfig", help="kind: as of kind-config.yaml"
-    )
-    parser.add_argument("-o", "--output", choices=("table", "json"), default="table", help="(default: table)")
+    output.add_to(parser)
     parser.set_defaults(run=_run)
 
 
@@ -41,10 +37,9 @@ def exit_code(audited: "Audited") -> int:
     return 2 if audited.silent else 1 if audited.findings else 0
 
 
-def to_json(audited: "Audited") -> str:
+def to_json(audited: "Audited") -> dict[str, Any]:
     """One object: "findings" and "silent", both empty when all is well."""
-    found = {"findings": [finding.to_json() for finding in audited.findings], "silent": list(audited.silent)}
-    return json.dumps(found, indent=2)
+    return {"findings": [finding.to_json() for finding in audited.findings], "silent": list(audited.silent)}
 
 
 def table(audited: "Audited") -> Iterator[str]:
@@ -68,7 +63,7 @@ def _run(arguments: argparse.Namespace) -> int:
     audited = asyncio.run(_audit(arguments.kubeconfig, arguments.on))
     for line in audited.silent:
         print(f"gpuyard: {line}", file=sys.stderr)
-    print(to_json(audited) if arguments.output == "json" else "\n".join(table(audited)))
+    print(output.printed(to_json(audited), arguments.output, lambda _: table(audited)))
     return exit_code(audited)
 
 

@@ -160,3 +160,13 @@ def test_tokens_are_asked_for_where_somebody_else_can_connect(host: str, guarded
     given = main._parser().parse_args(["--host", host])
     guard = main._guarded(application(), given, HttpApi.__new__(HttpApi), AsyncioRuntime())
     assert (guard._reviewer is not None) is guarded
+
+
+def test_a_log_of_decisions_that_cannot_be_written_is_said_at_the_start(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = main._parser().parse_args(["--decisions", "/nowhere/decisions"])
+    with pytest.raises(SystemExit) as ended:
+        main._book(given)
+    assert ended.value.code == 2
+    assert "--decisions /nowhere/decisions: No such file or directory; name a file" in capsys.readouterr().err
