@@ -1,6 +1,6 @@
 """What kinds look like: defaults, tables, validation."""
 
-from tests.e2e.conformance.conversation import JSON, STRATEGIC, TABLE, Conversation, check
+from tests.e2e.conformance.conversation import JSON, TABLE, Conversation, check
 
 LABELS = {"app": "a"}
 CONTAINER: JSON = {"name": "c", "image": "busybox"}
@@ -215,52 +215,3 @@ async def every_kind_is_shown_as_a_table(talk: Conversation) -> None:
         )
         columns = heard.body.get("columnDefinitions", [])
         talk.note(plural, [[c["name"], c["type"], c["format"], c["priority"]] for c in columns])
-
-
-@check
-async def pods_change_only_where_they_may(talk: Conversation) -> None:
-    path = talk.at("pods", "p")
-    spec = {"schedulerName": "none", "containers": [CONTAINER], "terminationGracePeriodSeconds": 5}
-    spec["automountServiceAccountToken"] = False
-    await talk.post(
-        talk.at("pods"), {"metadata": {"name": "p"}, "spec": {**spec, "schedulingGates": [{"name": "a/b"}]}}
-    )
-    for change in (
-        {"containers": [{**CONTAINER, "image": "other"}]},
-        {"containers": [{**CONTAINER, "command": ["x"]}]},
-        {"containers": [CONTAINER, {**CONTAINER, "name": "d"}]},
-        {"activeDeadlineSeconds": 50},
-        {"activeDeadlineSeconds": 60},
-        {"activeDeadlineSeconds": 40},
-        {"tolerations": [{"key": "a", "operator": "Exists"}]},
-        {"nodeSelector": {"a": "b"}},
-        {"nodeSelector": {"a": "c"}},
-        {"nodeName": "n"},
-        {"schedulingGates": [{"name": "a/b"}, {"name": "c/d"}]},
-        {"schedulingGates": []},
-        {"nodeSelector": {"a": "b", "c": "d"}},
-        {"schedulerName": "other"},
-        {"priority": 5},
-        {"terminationGracePeriodSeconds": 1},
-        {"restartPolicy": "Never"},
-        {"hostNetwork": True},
-    ):
-        talk.judged(change, await talk.ask("PATCH", path, {"spec": change}, STRATEGIC))
-    for status in (
-        {"phase": "Odd"},
-        {"phase": "Running"},
-        {"nominatedNodeName": "n"},
-        {"conditions": [{"type": "x"}]},
-        {"podIP": "10.0.0.1"},
-    ):
-        await talk.patch(
-            f"{path}/status", {"status": status, "spec": {"priority": 9}, "metadata": {"labels": {"s": "t"}}}
-        )
-    binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
-    for change in ({"target": {}}, {"target": {"kind": "Pod", "name": "n"}}, {"metadata": {"name": "q"}}, {}):
-        await talk.post(f"{path}/binding", {**binding, **change})
-    await talk.post(f"{path}/binding", binding)
-    await talk.get(path)
-    await talk.delete(path)
-    await talk.delete(path, {"gracePeriodSeconds": 3})
-    await talk.delete(path, {"gracePeriodSeconds": 0})

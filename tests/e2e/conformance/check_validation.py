@@ -1,7 +1,7 @@
 """Which objects of built-in kinds are refused, and for which of their fields."""
 
 from tests.e2e.conformance.check_kinds import CONTAINER, PROBE, SELECTOR, TEMPLATE
-from tests.e2e.conformance.conversation import JSON, Conversation, check
+from tests.e2e.conformance.conversation import JSON, STRATEGIC, Conversation, check
 
 SPECS: list[JSON] = [
     {},
@@ -158,3 +158,52 @@ async def other_kinds_are_validated_too(talk: Conversation) -> None:
         path = talk.at(plural, api=api)
         heard = await talk.ask("POST", path, {"metadata": {"name": f"o{number}"}, **body}, dryRun="All")
         talk.judged([plural, body], heard)
+
+
+@check
+async def pods_change_only_where_they_may(talk: Conversation) -> None:
+    path = talk.at("pods", "p")
+    spec = {"schedulerName": "none", "containers": [CONTAINER], "terminationGracePeriodSeconds": 5}
+    spec["automountServiceAccountToken"] = False
+    await talk.post(
+        talk.at("pods"), {"metadata": {"name": "p"}, "spec": {**spec, "schedulingGates": [{"name": "a/b"}]}}
+    )
+    for change in (
+        {"containers": [{**CONTAINER, "image": "other"}]},
+        {"containers": [{**CONTAINER, "command": ["x"]}]},
+        {"containers": [CONTAINER, {**CONTAINER, "name": "d"}]},
+        {"activeDeadlineSeconds": 50},
+        {"activeDeadlineSeconds": 60},
+        {"activeDeadlineSeconds": 40},
+        {"tolerations": [{"key": "a", "operator": "Exists"}]},
+        {"nodeSelector": {"a": "b"}},
+        {"nodeSelector": {"a": "c"}},
+        {"nodeName": "n"},
+        {"schedulingGates": [{"name": "a/b"}, {"name": "c/d"}]},
+        {"schedulingGates": []},
+        {"nodeSelector": {"a": "b", "c": "d"}},
+        {"schedulerName": "other"},
+        {"priority": 5},
+        {"terminationGracePeriodSeconds": 1},
+        {"restartPolicy": "Never"},
+        {"hostNetwork": True},
+    ):
+        talk.judged(change, await talk.ask("PATCH", path, {"spec": change}, STRATEGIC))
+    for status in (
+        {"phase": "Odd"},
+        {"phase": "Running"},
+        {"nominatedNodeName": "n"},
+        {"conditions": [{"type": "x"}]},
+        {"podIP": "10.0.0.1"},
+    ):
+        await talk.patch(
+            f"{path}/status", {"status": status, "spec": {"priority": 9}, "metadata": {"labels": {"s": "t"}}}
+        )
+    binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
+    for change in ({"target": {}}, {"target": {"kind": "Pod", "name": "n"}}, {"metadata": {"name": "q"}}, {}):
+        await talk.post(f"{path}/binding", {**binding, **change})
+    await talk.post(f"{path}/binding", binding)
+    await talk.get(path)
+    await talk.delete(path)
+    await talk.delete(path, {"gracePeriodSeconds": 3})
+    await talk.delete(path, {"gracePeriodSeconds": 0})

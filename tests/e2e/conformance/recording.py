@@ -9,7 +9,9 @@ from pathlib import Path
 
 from gpuyard_kube.http import Server
 from tests.e2e.conformance import (
+    check_applying,
     check_custom,
+    check_definitions,
     check_kinds,
     check_patches,
     check_reading,
@@ -20,7 +22,9 @@ from tests.e2e.conformance import (
 from tests.e2e.conformance.conversation import CHECKS, JSON, conversation
 
 AREAS = (
+    check_applying,
     check_custom,
+    check_definitions,
     check_kinds,
     check_patches,
     check_reading,

@@ -66,3 +66,7 @@ def patching(*operations: JSON) -> JSON:
 def setting(key: str, value: str) -> JSON:
     """A response that sets one entry of a ConfigMap that has some."""
     return patching({"op": "add", "path": f"/data/{key}", "value": value})
+
+
+def selecting(**labels: str) -> JSON:
+    return {"matchLabels": labels}

@@ -1,6 +1,5 @@
-"""Server-side apply and the managedFields of plain writes."""
+"""Server-side apply."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -9,32 +8,7 @@ from hypothesis import strategies as st
 
 from gpuyard_cluster.apiserver.changes.apply import apply, track
 from gpuyard_cluster.apiserver.errors import ApiError
-
-NOW, LATER = "2026-01-02T03:04:05Z", "2026-01-02T03:05:00Z"
-
-
-def config(data: dict[str, Any] | None = None, **metadata: Any) -> dict[str, Any]:
-    found = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", **metadata}}
-    return found if data is None else {**found, "data": data}
-
-
-def deployment(*containers: dict[str, Any]) -> dict[str, Any]:
-    spec = {"template": {"spec": {"containers": list(containers)}}}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}
-
-
-def applied(
-    live: dict[str, Any] | None, wanted: dict[str, Any], manager: str, force: bool = False
-) -> dict[str, Any]:
-    before = copy.deepcopy((live, wanted))
-    result = apply(live, wanted, manager, force, now=NOW)
-    assert (live, wanted) == before, "neither argument may change"
-    return result
-
-
-def owners(obj: dict[str, Any]) -> dict[str, Any]:
-    """The fields of each manager."""
-    return {entry["manager"]: entry["fieldsV1"] for entry in obj["metadata"].get("managedFields", [])}
+from tests.cluster.apiserver.changes.applying import DATA, LATER, NOW, applied, config, deployment, owners
 
 
 def test_the_first_apply_creates_and_records_what_it_sets() -> None:
@@ -223,51 +197,6 @@ def test_a_configuration_that_cannot_be_applied_is_refused(
     assert told in refused.value.message
 
 
-def test_a_create_records_its_manager_and_an_update_what_it_changes() -> None:
-    made = track(None, config({"x": "1"}), "creator", now=NOW)
-    assert owners(made) == {"creator": {"f:data": {".": {}, "f:x": {}}}}
-    edited = track(made, {**made, "data": {"x": "2", "y": "1"}}, "editor", now=LATER)
-    assert owners(edited) == {"creator": {"f:data": {}}, "editor": {"f:data": {"f:x": {}, "f:y": {}}}}
-    emptied = track(
-        edited, {key: value for key, value in edited.items() if key != "data"}, "editor", now=LATER
-    )
-    assert owners(emptied) == {}
-
-
-def test_an_entry_tells_when_its_manager_last_set_something() -> None:
-    made = track(None, config({"x": "1", "y": "1"}), "creator", now=NOW)
-    again = track(made, {**made, "data": {"x": "2", "y": "1"}}, "creator", now=LATER)
-    assert [entry["time"] for entry in again["metadata"]["managedFields"]] == [LATER]
-    fewer = track(made, {**made, "data": {"y": "1"}}, "creator", now=LATER)
-    assert [entry["time"] for entry in fewer["metadata"]["managedFields"]] == [NOW]
-
-
-def test_an_update_takes_a_field_from_its_applier() -> None:
-    made = applied(None, config({"x": "1"}), "one")
-    edited = track(made, {**made, "data": {"x": "2"}}, "editor", now=NOW)
-    assert owners(edited) == {"editor": {"f:data": {"f:x": {}}}}
-
-
-def test_an_update_that_changes_nothing_leaves_managed_fields_alone() -> None:
-    made = track(None, config({"x": "1"}), "creator", now=NOW)
-    again = {**made, "metadata": {**made["metadata"], "resourceVersion": "7", "generation": 2}}
-    without = {**again, "metadata": {"name": "a", "resourceVersion": "7"}}
-    for new in (again, without):
-        tracked = track(made, new, "editor", now=LATER)
-        assert tracked["metadata"]["managedFields"] == made["metadata"]["managedFields"]
-
-
-def test_a_client_may_reset_or_rewrite_managed_fields() -> None:
-    made = track(None, config({"x": "1"}), "creator", now=NOW)
-    reset = track(made, config({"x": "1"}, managedFields=[{}]), "editor", now=NOW)
-    assert owners(reset) == {}
-    entry = {**made["metadata"]["managedFields"][0], "manager": "renamed"}
-    garbage = [7, {"operation": "Apply"}, {**entry, "fieldsV1": {"k:{": {}}}]
-    rewritten = track(made, config({"x": "1"}, managedFields=[entry, *garbage]), "editor", now=NOW)
-    assert set(owners(rewritten)) == {"renamed"}
-
-
-DATA = st.dictionaries(st.sampled_from("abc"), st.sampled_from("12"), max_size=3)
 STEPS = st.lists(st.tuples(st.sampled_from(["one", "two", "three"]), DATA), min_size=1, max_size=6)
 
 
@@ -283,18 +212,3 @@ def test_forced_applies_leave_exactly_what_their_managers_own(
         assert applied(live, config(data), manager) == live
     owned = [fields.get("f:data", {}) for fields in owners(live or {"metadata": {}}).values()]
     assert {f"f:{key}" for key in (live or {}).get("data", {})} == {key for fields in owned for key in fields}
-
-
-@settings(deadline=None, max_examples=60)
-@given(DATA, DATA, DATA)
-def test_every_changed_field_is_owned_by_who_changed_it_last(first: Any, second: Any, third: Any) -> None:
-    live = track(None, config(first), "one", now=NOW)
-    for manager, data in (("two", second), ("three", third)):
-        old = live
-        live = track(old, {**config(data), "metadata": old["metadata"]}, manager, now=NOW)
-        for key, value in data.items():
-            holders = {
-                name for name, fields in owners(live).items() if f"f:{key}" in fields.get("f:data", {})
-            }
-            assert len(holders) == 1
-            assert (manager in holders) >= (old["data"].get(key) != value)
