@@ -50,11 +50,7 @@ def write_inventory(inventory: Inventory) -> str:
             "fake": True,
             "gpus": [_gpu_document(gpu) for gpu in inventory.gpus],
             "migStrategy": inventory.mig_strategy.value,
-            "sharing": {
-                "mode": inventory.sharing.mode.value,
-                "replicas": inventory.sharing.replicas,
-                "renamed": inventory.sharing.renamed,
-            },
+            "sharing": _sharing_document(inventory.sharing),
         }
     )
 
@@ -71,14 +67,32 @@ def read_inventory(text: str | None) -> Inventory | None:
 
 
 def _inventory(document: Mapping[str, Any]) -> Inventory:
-    sharing, gpus = document["sharing"], document["gpus"]
-    replicas = _whole(sharing["replicas"])
-    if replicas < 1 or len(gpus) * replicas > MOST_DEVICES:
-        raise ValueError(f"{len(gpus)} GPUs cannot be shared {replicas} times")
+    gpus, sharing = document["gpus"], _sharing(document["sharing"])
+    counts = [sharing.replicas, *(8 * replicas for _, replicas in sharing.instances)]
+    if min(counts) < 1 or len(gpus) * max(counts) > MOST_DEVICES:
+        raise ValueError(f"{len(gpus)} GPUs cannot be shared {max(counts)} times")
     return Inventory(
         gpus=tuple(_gpu(found) for found in gpus),
-        sharing=Sharing(SharingMode(sharing["mode"]), replicas, _truth(sharing["renamed"])),
+        sharing=sharing,
         mig_strategy=MigStrategy(document["migStrategy"]),
+    )
+
+
+def _sharing_document(sharing: Sharing) -> dict[str, Any]:
+    # As with lost links: a reader of the version before finds nothing new where only GPUs are shared.
+    instances = {"instances": dict(sharing.instances)} if sharing.instances else {}
+    written = {"mode": sharing.mode.value, "replicas": sharing.replicas, "renamed": sharing.renamed}
+    return written | instances
+
+
+def _sharing(document: Mapping[str, Any]) -> Sharing:
+    shared = dict(document["instances"]) if "instances" in document else {}
+    instances = {_text(name): _whole(count) for name, count in shared.items()}
+    return Sharing(
+        SharingMode(document["mode"]),
+        _whole(document["replicas"]),
+        _truth(document["renamed"]),
+        tuple(sorted(instances.items())),
     )
 
 

@@ -60,8 +60,8 @@ def profile_names() -> frozenset[str]:
 
 def managed_resources() -> tuple[str, ...]:
     """Every resource name that an extender must manage, sorted: kube-scheduler takes no wildcard."""
-    profiles = (vocabulary.mig_resource(name) for name in _PROFILE_NAMES)
-    return tuple(sorted({vocabulary.GPU, vocabulary.GPU_SHARED, *profiles}))
+    names = [vocabulary.GPU, *(vocabulary.mig_resource(name) for name in _PROFILE_NAMES)]
+    return tuple(sorted({*names, *(name + vocabulary.SHARED_SUFFIX for name in names)}))
 
 
 def _profile(found: dict[str, Any]) -> Profile:

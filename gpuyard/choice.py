@@ -2,7 +2,7 @@
 
 Stands for the GetPreferredAllocation policies of NVIDIA's plugin. Rules, by kind of device:
 - whole GPUs: the set that goes best together (`topology`);
-- shares: distinct GPUs, the fullest GPU first, so that whole GPUs stay free;
+- shares: of distinct GPUs or instances, the fullest first, so that others stay free;
 - MIG instances: the fullest GPU first, and there the places that together leave the largest holes (`mig.room`).
 """
 
@@ -41,28 +41,28 @@ def _whole(
 
 
 def _shares(free: Sequence[Device], must: Sequence[Device], count: int) -> Sequence[Device]:
-    """One share after the other, from the GPU of which the fewest were taken, then the one with the fewest free."""
-    offered = Counter(device.gpu for device in free)
-    mine = Counter(device.gpu for device in must)
+    """One share after the other, from the place of which the fewest were taken, then the one with the fewest free."""
+    offered = Counter(device.place for device in free)
+    mine = Counter(device.place for device in must)
     queues = queues_of(free, {device.id for device in must})
     # A heap: a pod may ask for thousands of shares, and whoever waits for the answer waits for all pods.
-    order = [(mine[gpu], offered[gpu], gpu) for gpu in queues]
+    order = [(mine[place], offered[place], place) for place in queues]
     heapify(order)
     taken = list(must)
     while order and len(taken) < count:
-        held, shares, gpu = heappop(order)
-        taken.append(queues[gpu].pop())
-        if queues[gpu]:
-            heappush(order, (held + 1, shares, gpu))
+        held, shares, place = heappop(order)
+        taken.append(queues[place].pop())
+        if queues[place]:
+            heappush(order, (held + 1, shares, place))
     return taken
 
 
-def queues_of(shares: Sequence[Device], without: Container[str]) -> dict[int, list[Device]]:
-    """GPU index -> its shares other than those ids, the lowest replica last, where `pop` takes it."""
-    queues: dict[int, list[Device]] = {}
+def queues_of(shares: Sequence[Device], without: Container[str]) -> dict[tuple[int, int], list[Device]]:
+    """Place -> its shares other than those ids, the lowest replica last, where `pop` takes it."""
+    queues: dict[tuple[int, int], list[Device]] = {}
     for device in sorted(shares, key=lambda share: -(share.replica or 0)):
         if device.id not in without:
-            queues.setdefault(device.gpu, []).append(device)
+            queues.setdefault(device.place, []).append(device)
     return queues
 
 

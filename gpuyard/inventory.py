@@ -36,11 +36,20 @@ class MigStrategy(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """Sharing of nvidia.com/gpu: each GPU is advertised `replicas` times, as nvidia.com/gpu.shared if renamed."""
+    """Each device of nvidia.com/gpu is advertised `replicas` times, as nvidia.com/gpu.shared if renamed.
+
+    `instances` are the MIG resources that are shared, too, each with its replicas, sorted.
+    """
 
     mode: SharingMode = SharingMode.NONE
     replicas: int = 1
     renamed: bool = False
+    instances: tuple[tuple[str, int], ...] = ()
+
+    def of(self, resource: str) -> int:
+        """How many shares there are of each device of a resource, by either name; 1: it is not shared."""
+        name = resource.removesuffix(vocabulary.SHARED_SUFFIX)
+        return self.replicas if name == vocabulary.GPU else dict(self.instances).get(name, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,7 @@ class Device:
     """One device as the kubelet sees it: `id` of `resource`.
 
     It lies on memory slices [start, start + size) of the GPU with index `gpu`; size 0 means the whole GPU.
-    `replica` numbers the shares of one GPU and is None for a device of its own; `profile` is a MIG device's.
+    `replica` numbers the shares of one GPU or instance, None: a device of its own; `profile` is a MIG device's.
     """
 
     id: str
@@ -60,11 +69,16 @@ class Device:
     replica: int | None = None
     profile: str = ""
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """The GPU, and where on it: shares of one place are handles, each as good as another."""
+        return self.gpu, self.start
+
     def overlaps(self, other: "Device") -> bool:
         """Whether both cannot have different owners."""
         if self.gpu != other.gpu:
             return False
-        if self.replica is not None and other.replica is not None:
+        if self.replica is not None and other.replica is not None and self.place == other.place:
             return self.id == other.id
         if not self.size or not other.size:
             return True
@@ -108,13 +122,20 @@ def _devices_of(gpu: GPU, inventory: Inventory) -> Iterator[Device]:
         for instance in sorted(gpu.instances, key=lambda found: found.start):
             resource = vocabulary.mig_resource(instance.profile) if mixed else vocabulary.GPU
             place = (gpu.healthy, instance.start, instance.size, None, instance.profile)
-            yield Device(instance.uuid, resource, gpu.index, *place)
-    elif inventory.sharing.mode is SharingMode.NONE:
-        yield Device(gpu.uuid, vocabulary.GPU, gpu.index, gpu.healthy)
+            yield from _shares(Device(instance.uuid, resource, gpu.index, *place), inventory.sharing)
     else:
-        resource = vocabulary.GPU_SHARED if inventory.sharing.renamed else vocabulary.GPU
-        for replica in range(inventory.sharing.replicas):
-            yield Device(f"{gpu.uuid}::{replica}", resource, gpu.index, gpu.healthy, replica=replica)
+        yield from _shares(Device(gpu.uuid, vocabulary.GPU, gpu.index, gpu.healthy), inventory.sharing)
+
+
+def _shares(device: Device, sharing: Sharing) -> Iterator[Device]:
+    """The device itself, or what stands for it where its resource is shared."""
+    if (replicas := sharing.of(device.resource)) == 1:
+        yield device
+        return
+    resource = device.resource + vocabulary.SHARED_SUFFIX * sharing.renamed
+    for replica in range(replicas):
+        identity = f"{device.id}::{replica}"
+        yield dataclasses.replace(device, id=identity, resource=resource, replica=replica)
 
 
 # Read anew with every pod that comes or goes; bounded, because nodes do so too.

@@ -24,13 +24,12 @@ _SLICES: Final = 8
 
 def milli(device: Device, inventory: Inventory) -> int:
     """The part of its GPU that a device is."""
-    if device.replica is not None:
-        return WHOLE // max(1, inventory.sharing.replicas)
+    shares = 1 if device.replica is None else max(1, inventory.sharing.of(device.resource))
     if not device.size:
-        return WHOLE
+        return WHOLE // shares
     model = next((gpu.model for gpu in inventory.gpus if gpu.index == device.gpu), "")
     board = board_of(model)
-    return WHOLE * device.size // (board.memory_slices if board else _SLICES)
+    return WHOLE * device.size // (board.memory_slices if board else _SLICES) // shares
 
 
 @functools.lru_cache(maxsize=16384)
@@ -40,9 +39,10 @@ def free(occupancy: Occupancy) -> tuple[int, ...]:
     # Instances that are made on demand overlap: a slice is free where any of them could be made.
     counted = set[tuple[int, int]]()
     for device in (occupancy.devices[i] for i in occupancy.idle):
-        slices = {(device.gpu, device.start + n) for n in range(device.size)} - counted
+        made = device.size if device.replica is None else 0
+        slices = {(device.gpu, device.start + n) for n in range(made)} - counted
         new = dataclasses.replace(device, size=len(slices)) if slices else device
-        if device.healthy and (slices or not device.size):
+        if device.healthy and (slices or not made):
             idle[device.gpu] += milli(new, occupancy.inventory)
             counted |= slices
     for device in occupancy.owned:

@@ -1,7 +1,7 @@
 """What can be seen of a cluster at one moment, in words that are the same on every backend.
 
 Nodes go by their yard names. A device is written by its place: `0` is the GPU with index 0, `0:4` the MIG instance
-on it that starts at memory slice 4, `0::` a share of it (shares of one GPU are handles, each as good as another).
+on it that starts at memory slice 4, `0::` and `0:4::` shares of these (they are handles, each as good as another).
 """
 
 from collections.abc import Iterable, Mapping
@@ -127,9 +127,8 @@ class _Yard:
 
 
 def _place(device: Device) -> str:
-    if device.replica is not None:
-        return f"{device.gpu}::"
-    return f"{device.gpu}:{device.start}" if device.size else str(device.gpu)
+    place = f"{device.gpu}:{device.start}" if device.size else str(device.gpu)
+    return place if device.replica is None else f"{place}::"
 
 
 def _pod(pod: JSON, yard: _Yard, explained: JSON | None) -> PodSeen:

@@ -3,9 +3,10 @@
 Stands for the allocation policies of NVIDIA's plugin (best-effort, distributed). Rules, in this order:
 - what the kubelet insists on, then what was planned;
 - whole GPUs and MIG devices: as the extender would choose (`gpuyard.choice`);
-- shares: from the GPU of which the fewest are held, one after the other; ties by index.
+- shares: from the GPU or instance of which the fewest are held, one after the other; ties by index.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -61,16 +62,14 @@ def _best(
 def _distributed(
     table: DeviceTable, occupied: Occupied, fixed: Sequence[Device], free: Sequence[Device], count: int
 ) -> Sequence[Device]:
-    held = {gpu.index: occupied.shares(gpu.index, table) for gpu in table.inventory.gpus}
-    for device in fixed:
-        held[device.gpu] += 1
+    held = occupied.shares(table) + Counter(device.place for device in fixed)
     queues = queues_of(free, ())
-    order = [(held[gpu], gpu) for gpu in queues]
+    order = [(held[place], place) for place in queues]
     heapify(order)
     chosen: list[Device] = []
     while order and len(chosen) < count:
-        shares, gpu = heappop(order)
-        chosen.append(queues[gpu].pop())
-        if queues[gpu]:
-            heappush(order, (shares + 1, gpu))
+        shares, place = heappop(order)
+        chosen.append(queues[place].pop())
+        if queues[place]:
+            heappush(order, (shares + 1, place))
     return chosen

@@ -57,6 +57,8 @@ class PluginConfig:
     device_list: tuple[DeviceListStrategy, ...] = (DeviceListStrategy.ENVVAR,)
     device_id: DeviceIdStrategy = DeviceIdStrategy.UUID
     cdi_annotation_prefix: str = "cdi.k8s.io/"
+    ignored: tuple[str, ...] = ()
+    """A line for each field that says something and counts for nothing."""
 
 
 def parse(document: Any) -> PluginConfig:
@@ -75,9 +77,10 @@ def parse(document: Any) -> PluginConfig:
         _device_list(plugin.get("deviceListStrategy")),
         _device_id(plugin),
         text(plugin, "cdiAnnotationPrefix", "flags.plugin", "cdi.k8s.io/"),
+        shares.ignored,
     )
     _check_policy(plugin)
-    _check_mps(config)
+    _check_sharing(config)
     return config
 
 
@@ -100,7 +103,11 @@ def _check_policy(plugin: Mapping[str, Any]) -> None:
     one_of(plugin.get("sharedDevicesAllocationPolicy", _DISTRIBUTED), field, [_DISTRIBUTED])
 
 
-def _check_mps(config: PluginConfig) -> None:
+def _check_sharing(config: PluginConfig) -> None:
     if config.sharing.mode is SharingMode.MPS and config.mig_strategy is MigStrategy.MIXED:
         remedy = "use migStrategy none, or timeSlicing"
         raise InvalidConfigError("sharing.mps", "MPS does not go with migStrategy mixed", remedy)
+    if config.sharing.instances and config.mig_strategy is not MigStrategy.MIXED:
+        name = config.sharing.instances[0][0]
+        problem = f"with migStrategy {config.mig_strategy} there is no {name}"
+        raise InvalidConfigError("sharing.timeSlicing.resources", problem, "use migStrategy mixed")

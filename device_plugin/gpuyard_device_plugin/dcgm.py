@@ -12,7 +12,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from gpuyard import mig
 from gpuyard.gpus import GPU
-from gpuyard.inventory import Device, Inventory
+from gpuyard.inventory import Device, Inventory, Sharing
 from gpuyard_device_plugin.accounting import Holder
 
 LABELS: Final = ("gpu", "UUID", "device", "modelName", "Hostname", "namespace", "pod", "container")
@@ -38,7 +38,7 @@ def metrics(
     for gpu in inventory.gpus:
         held = [device for device in devices[gpu.index] if holders.get(device.id)]
         who = set[Holder]().union(*(holders[device.id] for device in held)) or {Holder()}
-        used = sum(memory(gpu, device, len(devices[gpu.index])) for device in held)
+        used = sum(memory(gpu, device, inventory.sharing) for device in held)
         values = _values(gpu, used, xids.get(gpu.index, 0 if gpu.healthy else FALLEN_OFF_THE_BUS))
         for holder in sorted(who):
             place = (str(gpu.index), gpu.uuid, f"nvidia{gpu.index}", gpu.model, node)
@@ -53,11 +53,10 @@ def _values(gpu: GPU, used: int, xid: int) -> tuple[int, int, int, int]:
     return used * 100 // gpu.memory_mib, used, gpu.memory_mib - used, xid
 
 
-def memory(gpu: GPU, device: Device, shares: int) -> int:
-    """What a device has of its GPU's memory, where the GPU has so many."""
-    if device.replica is not None:
-        return gpu.memory_mib // shares
+def memory(gpu: GPU, device: Device, sharing: Sharing) -> int:
+    """What a device has of its GPU's memory."""
+    shares = 1 if device.replica is None else sharing.of(device.resource)
     board = mig.board_of(gpu.model)
     if not device.size or board is None:
-        return gpu.memory_mib
-    return gpu.memory_mib * device.size // board.memory_slices
+        return gpu.memory_mib // shares
+    return gpu.memory_mib * device.size // board.memory_slices // shares

@@ -3,6 +3,7 @@
 Stands for the `Devices` type of NVIDIA's resource manager.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -50,6 +51,6 @@ class Occupied:
     def rules_out(self, device: Device) -> bool:
         return device.id in self._ids or any(d.overlaps(device) for d in self._whole.get(device.gpu, ()))
 
-    def shares(self, gpu: int, table: DeviceTable) -> int:
-        """How many shares of that GPU are held."""
-        return sum(table.by_id[found].gpu == gpu for found in self._ids)
+    def shares(self, table: DeviceTable) -> Counter[tuple[int, int]]:
+        """How many devices of each place are held."""
+        return Counter(table.by_id[found].place for found in self._ids)

@@ -15,9 +15,10 @@ What takes a driver to know (versions, engines, machine, clique) is left out.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from gpuyard import mig, models
+from gpuyard import mig, models, vocabulary
 from gpuyard.gpus import GPU
 from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
 
@@ -31,16 +32,37 @@ def labels(inventory: Inventory) -> Labels:
     if not inventory.gpus:
         return {}
     found = dict(_physical(inventory))
+
+    def shared(resource: str) -> _Shared:
+        return _Shared.of(inventory.sharing, resource)
+
     split = [gpu for gpu in inventory.gpus if gpu.mig_enabled]
     if inventory.mig_strategy is not MigStrategy.NONE:
         found["mig.strategy"] = inventory.mig_strategy.value
     if inventory.mig_strategy is MigStrategy.SINGLE:
         for profile, gpus in _by_profile(split).items():
-            found |= _instances("gpu", profile, gpus)
+            found |= _instances("gpu", profile, gpus, shared(vocabulary.GPU))
     if inventory.mig_strategy in (MigStrategy.MIXED, MigStrategy.DYNAMIC):
         for profile, gpus in _by_profile(split).items():
-            found |= _instances(f"mig-{_written(profile)}", profile, gpus)
+            sharing = shared(vocabulary.mig_resource(profile))
+            found |= _instances(f"mig-{_written(profile)}", profile, gpus, sharing)
     return {_PREFIX + key: value for key, value in sorted(found.items())}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """How one resource is shared, in the words of its labels."""
+
+    replicas: int
+    strategy: str
+    suffix: str
+    """Of the product: a renamed resource says so itself."""
+
+    @staticmethod
+    def of(sharing: Sharing, resource: str) -> "_Shared":
+        if (replicas := sharing.of(resource)) == 1:
+            return _Shared(1, SharingMode.NONE.value, "")
+        return _Shared(replicas, sharing.mode.value, "" if sharing.renamed else "-SHARED")
 
 
 def _physical(inventory: Inventory) -> Iterator[tuple[str, str]]:
@@ -48,23 +70,18 @@ def _physical(inventory: Inventory) -> Iterator[tuple[str, str]]:
     whole = [gpu for gpu in inventory.gpus if on_demand or not gpu.mig_enabled]
     first = (whole or inventory.gpus)[0]
     advertised = whole or inventory.mig_strategy is MigStrategy.NONE
-    sharing = inventory.sharing
+    shared = _Shared.of(inventory.sharing, vocabulary.GPU)
     yield "gpu.present", "true"
-    yield "gpu.product", mig.product_label(first.model) + _suffix(sharing)
+    yield "gpu.product", mig.product_label(first.model) + shared.suffix
     yield "gpu.count", str(sum(gpu.model == first.model for gpu in inventory.gpus))
     yield "gpu.memory", str(first.memory_mib)
-    yield "gpu.replicas", str(sharing.replicas if advertised else 0)
-    yield "gpu.sharing-strategy", sharing.mode.value
+    yield "gpu.replicas", str(shared.replicas if advertised else 0)
+    yield "gpu.sharing-strategy", shared.strategy
     yield "mig.capable", str(mig.board_of(first.model) is not None).lower()
     if (model := models.model_of(first.model)) is not None:
         yield "gpu.family", model.family
         yield "gpu.compute.major", str(model.compute[0])
         yield "gpu.compute.minor", str(model.compute[1])
-
-
-def _suffix(sharing: Sharing) -> str:
-    # A renamed resource says so itself.
-    return "-SHARED" if sharing.mode is not SharingMode.NONE and not sharing.renamed else ""
 
 
 def _by_profile(split: Sequence[GPU]) -> dict[str, list[GPU]]:
@@ -76,11 +93,12 @@ def _by_profile(split: Sequence[GPU]) -> dict[str, list[GPU]]:
     return found
 
 
-def _instances(group: str, profile: str, gpus: Sequence[GPU]) -> Iterator[tuple[str, str]]:
-    yield f"{group}.product", f"{mig.product_label(gpus[0].model)}-MIG-{_written(profile)}"
+def _instances(group: str, profile: str, gpus: Sequence[GPU], shared: _Shared) -> Iterator[tuple[str, str]]:
+    product = f"{mig.product_label(gpus[0].model)}-MIG-{_written(profile)}"
+    yield f"{group}.product", product + shared.suffix
     yield f"{group}.count", str(len(gpus))
-    yield f"{group}.replicas", "1"
-    yield f"{group}.sharing-strategy", SharingMode.NONE.value
+    yield f"{group}.replicas", str(shared.replicas)
+    yield f"{group}.sharing-strategy", shared.strategy
     board = mig.board_of(gpus[0].model)
     geometry = board.profile(profile) if board is not None else None
     if geometry is None:

@@ -3,6 +3,7 @@
 Stands for NVIDIA's resource manager (internal/rm) and the checks that it makes at its start.
 """
 
+from collections import Counter
 from typing import Final
 
 from gpuyard.gpus import GPU
@@ -13,9 +14,9 @@ MESSAGE_LIMIT: Final = 4 * 1024 * 1024
 """Bytes: gRPC's own limit for a message that comes in. The kubelet keeps it, and a device list is one message."""
 
 _STRATEGY: Final = "flags.migStrategy"
-_REPLICAS: Final = {
-    SharingMode.TIME_SLICING: "sharing.timeSlicing.resources[0].replicas",
-    SharingMode.MPS: "sharing.mps.resources[0].replicas",
+_SHARED: Final = {
+    SharingMode.TIME_SLICING: "sharing.timeSlicing.resources",
+    SharingMode.MPS: "sharing.mps.resources",
 }
 _MPS_CLIENTS: Final = 48
 """Clients of one MPS server since compute capability 7.5, which every modelled GPU has (CUDA's MPS guide)."""
@@ -60,18 +61,19 @@ def _check_dynamic(gpus: tuple[GPU, ...], config: PluginConfig) -> None:
 
 
 def _check_sharing(gpus: tuple[GPU, ...], config: PluginConfig) -> None:
-    if config.mig_strategy is MigStrategy.SINGLE and any(gpu.mig_enabled for gpu in gpus):
-        remedy = "use migStrategy none or mixed, or leave the sharing out"
-        raise InvalidConfigError(_STRATEGY, "shares of MIG devices are not modelled", remedy)
-    replicas, field = config.sharing.replicas, _REPLICAS[config.sharing.mode]
-    if config.sharing.mode is SharingMode.MPS and replicas > _MPS_CLIENTS:
-        problem = f"{replicas} are more than the {_MPS_CLIENTS} clients of an MPS server"
-        raise InvalidConfigError(field, problem, f"use at most {_MPS_CLIENTS}")
-    size = len(gpus) * replicas * _entry_bytes(replicas)
-    if size > MESSAGE_LIMIT:
-        problem = f"{len(gpus)} GPUs x {replicas} make a device list of {size} bytes"
-        remedy = f"stay below the {MESSAGE_LIMIT} bytes that the kubelet takes: use fewer replicas"
-        raise InvalidConfigError(field, problem, remedy)
+    sharing, field = config.sharing, _SHARED[config.sharing.mode]
+    devices = Inventory(gpus, mig_strategy=config.mig_strategy).devices()
+    if sharing.mode is SharingMode.MPS and any(device.size for device in devices):
+        raise InvalidConfigError(_STRATEGY, "MPS does not go with MIG devices", "use none, or timeSlicing")
+    if sharing.mode is SharingMode.MPS and sharing.replicas > _MPS_CLIENTS:
+        problem = f"{sharing.replicas} are more than the {_MPS_CLIENTS} clients of an MPS server"
+        raise InvalidConfigError(field, problem, f"use at most {_MPS_CLIENTS} replicas")
+    for resource, count in Counter(device.resource for device in devices).items():
+        size = count * (replicas := sharing.of(resource)) * _entry_bytes(replicas)
+        if size > MESSAGE_LIMIT:
+            problem = f"{count} {resource} x {replicas} make a device list of {size} bytes"
+            remedy = f"stay below the {MESSAGE_LIMIT} bytes that the kubelet takes: use fewer replicas"
+            raise InvalidConfigError(field, problem, remedy)
 
 
 def _entry_bytes(replicas: int) -> int:

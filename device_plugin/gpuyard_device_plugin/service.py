@@ -42,6 +42,8 @@ class DevicePlugin:
         )
         self.changed = ports.runtime.signal()
         """Fires when `devices` has changed."""
+        for line in spec.config.ignored:
+            self._tell(line)
 
     @property
     def node(self) -> str:
@@ -112,7 +114,8 @@ class DevicePlugin:
         self._spec, self._problem = spec, ""
         self._admissions.reconfigure(spec)
         self._advertised = self._advertised.becomes(inventory, self._ports.runtime.now())
-        self._tell("the configuration has changed")
+        for line in ("the configuration has changed", *spec.config.ignored):
+            self._tell(line)
         self._refresh()
         self._ports.runtime.spawn(self._forget(), f"forget devices {self.node}")
 

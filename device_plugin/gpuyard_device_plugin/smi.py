@@ -14,7 +14,7 @@ from typing import Final
 
 from gpuyard import mig, models, vocabulary
 from gpuyard.gpus import GPU
-from gpuyard.inventory import Device, Inventory
+from gpuyard.inventory import Device, Inventory, Sharing
 from gpuyard_device_plugin import dcgm
 from gpuyard_device_plugin.grants import Grant
 
@@ -36,13 +36,13 @@ def variables(inventory: Inventory, devices: Sequence[Device]) -> dict[str, str]
         held = [device for device in devices if device.gpu == gpu.index]
         whole = [device for device in held if not device.size]
         if held:
-            replicas = inventory.sharing.replicas
-            used = sum(dcgm.memory(gpu, device, replicas) for device in whole)
+            used = sum(dcgm.memory(gpu, device, inventory.sharing) for device in whole)
             is_split = gpu.mig_enabled or len(whole) < len(held)
             found[f"{vocabulary.SMI_VARIABLES}GPU_{gpu.index}"] = _gpu(gpu, used, is_split=is_split)
         for device in held:
             if device.size:
-                found[f"{vocabulary.SMI_VARIABLES}MIG_{gpu.index}_{device.start}"] = _instance(gpu, device)
+                key = f"{vocabulary.SMI_VARIABLES}MIG_{gpu.index}_{device.start}"
+                found[key] = _instance(gpu, device, inventory.sharing)
     return found
 
 
@@ -68,10 +68,11 @@ def _gpu(gpu: GPU, used: int, *, is_split: bool) -> str:
     return f"{gpu.uuid}|{name}|{gpu.memory_mib}|{used}|{share}|{mode}|"
 
 
-def _instance(gpu: GPU, device: Device) -> str:
+def _instance(gpu: GPU, device: Device, sharing: Sharing) -> str:
     board = mig.board_of(gpu.model)
     profile = None if board is None else board.profile(device.profile)
     known = 0 if profile is None else profile.id
     number = 0 if board is None else mig.instance_id(board, device.start, device.size)
     place = f"{device.start}:{device.size}"
-    return f"{device.profile}|{device.id}|{dcgm.memory(gpu, device, 1)}|{known}|{number}|{place}|"
+    used = dcgm.memory(gpu, device, sharing)
+    return f"{device.profile}|{device.id.partition('::')[0]}|{used}|{known}|{number}|{place}|"

@@ -88,6 +88,30 @@ def test_a_list_of_devices_is_read_as_all_as_nvidia_does(devices: Any) -> None:
     assert parse(document).sharing.replicas == 10
 
 
+def test_what_counts_for_nothing_is_said() -> None:
+    document = shares()
+    assert parse(document).ignored == ()
+    document["sharing"]["timeSlicing"]["resources"][0] |= {"devices": 2, "rename": "nvidia.com/part"}
+    assert [line.partition(" is ignored")[0] for line in parse(document).ignored] == [
+        "sharing.timeSlicing.resources[0].devices",
+        "sharing.timeSlicing.resources[0].rename",
+    ]
+
+
+def both(**second: Any) -> Any:
+    """GPUs shared four times, and another resource."""
+    resources = [{"name": "nvidia.com/gpu", "replicas": 4}, {"name": "mig-1g.5gb.me", "replicas": 3} | second]
+    return {"flags": {"migStrategy": "mixed"}, "sharing": {"timeSlicing": {"resources": resources}}}
+
+
+def test_each_resource_is_shared_as_often_as_it_says() -> None:
+    sharing = parse(both()).sharing
+    names = ("nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb.me", "nvidia.com/mig-2g.10gb")
+    assert [sharing.of(name) for name in names] == [4, 4, 3, 1]
+    alone = shares(name="mig-1g.5gb") | {"flags": {"migStrategy": "mixed"}}
+    assert [parse(alone).sharing.of(name) for name in ("nvidia.com/gpu", "nvidia.com/mig-1g.5gb")] == [1, 10]
+
+
 @pytest.mark.parametrize(
     ("document", "field"),
     [
@@ -97,13 +121,19 @@ def test_a_list_of_devices_is_read_as_all_as_nvidia_does(devices: Any) -> None:
         ({"flags": {"migStrategy": "both"}}, "flags.migStrategy"),
         ({"flags": {"migStrategy": ["none"]}}, "flags.migStrategy"),
         ({"sharing": {"timeSlicing": {}}}, "sharing.timeSlicing.resources"),
-        ({"sharing": {"timeSlicing": {"resources": [{}, {}]}}}, "sharing.timeSlicing.resources"),
+        ({"sharing": {"timeSlicing": {"resources": [{}, {}]}}}, "sharing.timeSlicing.resources[0].name"),
+        (both(name="gpu"), "sharing.timeSlicing.resources[1].name"),
+        (both(name="mig-9g.5gb"), "sharing.timeSlicing.resources[1].name"),
+        (both(name="mig-1g.5gb.shared"), "sharing.timeSlicing.resources[1].name"),
+        (both(replicas=1), "sharing.timeSlicing.resources[1].replicas"),
+        (both() | {"flags": {}}, "sharing.timeSlicing.resources"),
+        (shares("mps", name="mig-1g.5gb"), "sharing.mps.resources[0].name"),
         (shares(replicas=1), "sharing.timeSlicing.resources[0].replicas"),
         (shares(replicas=True), "sharing.timeSlicing.resources[0].replicas"),
         (shares(replicas=2.5), "sharing.timeSlicing.resources[0].replicas"),
         (shares(replicas="4"), "sharing.timeSlicing.resources[0].replicas"),
         (shares(name=None), "sharing.timeSlicing.resources[0].name"),
-        (shares(name="nvidia.com/mig-1g.5gb"), "sharing.timeSlicing.resources[0].name"),
+        (shares(name="nvidia.com/mig-1g.5gb"), "sharing.timeSlicing.resources"),
         (shares(renameByDefault="yes"), "sharing.timeSlicing.renameByDefault"),
         ({"flags": {"migStrategy": "mixed"}, **shares("mps", 4)}, "sharing.mps"),
         ({"sharing": {"timesSlicing": {}}}, "sharing.timesSlicing"),

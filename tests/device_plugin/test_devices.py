@@ -27,7 +27,7 @@ def test_a_share_rules_out_itself_only() -> None:
     first, second = table.by_id.values()
     occupied = Occupied(table, [first.id, "GPU-x"])
     assert (occupied.rules_out(first), occupied.rules_out(second)) == (True, False)
-    assert occupied.shares(0, table) == 1
+    assert occupied.shares(table) == {(0, 0): 1}
 
 
 def test_a_device_of_its_own_rules_out_all_that_it_overlaps() -> None:

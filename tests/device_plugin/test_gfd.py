@@ -88,3 +88,19 @@ def test_dynamic_counts_what_there_is_now_and_gpus_that_are_cut_too() -> None:
     assert found["nvidia.com/mig.strategy"] == "dynamic"
     assert (found["nvidia.com/mig-1g.5gb.count"], found["nvidia.com/mig-3g.20gb.count"]) == ("1", "1")
     assert "nvidia.com/mig-2g.10gb.count" not in found
+
+
+def test_a_shared_mig_resource_says_so_and_the_others_do_not() -> None:
+    sharing = Sharing(SharingMode.TIME_SLICING, instances=(("nvidia.com/mig-1g.5gb", 2),))
+    cut = gpu(0, "1g.5gb", "2g.10gb")
+    found = labels(Inventory((cut, gpu(1)), sharing, MigStrategy.MIXED))
+    words = ("product", "replicas", "sharing-strategy", "count")
+    told = {
+        group: [found[f"nvidia.com/{group}.{word}"] for word in words]
+        for group in ("gpu", "mig-1g.5gb", "mig-2g.10gb")
+    }
+    assert told == {
+        "gpu": [A100, "1", "none", "2"],
+        "mig-1g.5gb": [f"{A100}-MIG-1g.5gb-SHARED", "2", "time-slicing", "1"],
+        "mig-2g.10gb": [f"{A100}-MIG-2g.10gb", "1", "none", "1"],
+    }

@@ -46,10 +46,20 @@ def test_strategy_single_wants_all_alike(gpus: tuple[GPU, ...], problem: str) ->
         build(gpus, PluginConfig(MigStrategy.SINGLE))
 
 
-def test_shares_of_mig_devices_are_refused() -> None:
-    config = dataclasses.replace(sliced(2), mig_strategy=MigStrategy.SINGLE)
-    with pytest.raises(InvalidConfigError, match="shares of MIG devices"):
-        build((gpu(0, "NVIDIA-A30", "1g.6gb"),), config)
+def test_mig_devices_are_shared_by_time_slicing_only() -> None:
+    split = gpu(0, "NVIDIA-A30", "1g.6gb", "1g.6gb")
+    single = dataclasses.replace(sliced(2), mig_strategy=MigStrategy.SINGLE)
+    assert [device.id for device in build((split,), single).devices()] == [
+        f"MIG-0-{place}::{replica}" for place in (0, 1) for replica in (0, 1)
+    ]
+    with pytest.raises(InvalidConfigError, match="MPS does not go with MIG devices"):
+        build((split,), dataclasses.replace(sliced(2, SharingMode.MPS), mig_strategy=MigStrategy.SINGLE))
+
+
+def test_a_list_of_mig_shares_that_the_kubelet_could_not_take_is_refused_too() -> None:
+    sharing = Sharing(SharingMode.TIME_SLICING, instances=(("nvidia.com/mig-1g.6gb", 10**8),))
+    with pytest.raises(InvalidConfigError, match="1 nvidia.com/mig-1g.6gb x 100000000 make a device list"):
+        build((gpu(0, "NVIDIA-A30", "1g.6gb"),), PluginConfig(MigStrategy.MIXED, sharing))
 
 
 def test_mps_has_a_limit_of_clients() -> None:

@@ -19,7 +19,8 @@ SLICED = {"sharing": {"timeSlicing": {"renameByDefault": True, "resources": [{"n
 class Node:
     """One node of an embedded cluster, on a clock that is stepped."""
 
-    def __init__(self, gpus: int, plugin: JSON) -> None:
+    def __init__(self, gpus: int, plugin: JSON, mig: JSON | None = None) -> None:
+        self._mig = mig
         self.yard = StepsYard(yard.parse(self._document(gpus, plugin)))
         self.pass_on(3)
 
@@ -73,15 +74,15 @@ class Node:
         assert reply.ok, reply.reason
         self.pass_on(40 if write.method == "DELETE" else 3)
 
-    @staticmethod
-    def _document(gpus: int, plugin: JSON) -> JSON:
+    def _document(self, gpus: int, plugin: JSON) -> JSON:
         model = {"model": "NVIDIA-A100-SXM4-40GB", "count": gpus}
-        return {"nodes": [{"name": "n", "gpus": model, "plugin": plugin}]}
+        cut = [{"gpus": [0], "instances": self._mig}] if self._mig else []
+        return {"nodes": [{"name": "n", "gpus": model, "mig": cut, "plugin": plugin}]}
 
 
 @contextlib.contextmanager
-def node(gpus: int = 2, plugin: JSON | None = None) -> Iterator[Node]:
-    found = Node(gpus, plugin or {})
+def node(gpus: int = 2, plugin: JSON | None = None, mig: JSON | None = None) -> Iterator[Node]:
+    found = Node(gpus, plugin or {}, mig)
     with contextlib.closing(found.yard):
         yield found
 
@@ -167,3 +168,21 @@ def test_a_container_sees_what_the_strategy_says(plugin: JSON, visible: list[str
     with node(2, {"flags": {"plugin": plugin}}) as n:
         n.submit("a", GPU, 2)
         assert n.visible("a") == visible
+
+
+def test_shares_of_instances_are_spread_over_them_and_end_where_they_are_used_up() -> None:
+    shared = {"renameByDefault": True, "resources": [{"name": "nvidia.com/mig-1g.5gb", "replicas": 2}]}
+    plugin = {"flags": {"migStrategy": "mixed"}, "sharing": {"timeSlicing": shared}}
+    resource = "nvidia.com/mig-1g.5gb.shared"
+    with node(2, plugin, {"1g.5gb": 2, "2g.10gb": 1}) as n:
+        counts = {name: n.allocatable(name) for name in (resource, "nvidia.com/mig-2g.10gb", GPU)}
+        assert counts == {resource: 4, "nvidia.com/mig-2g.10gb": 1, GPU: 1}
+        n.submit("two", resource, 2)
+        assert len(set(n.visible("two"))) == 2
+        n.submit("one", resource)
+        n.submit("whole", GPU)
+        n.submit("late", resource, 2)
+        phases = [n.phase(name) for name in ("two", "one", "whole", "late")]
+        assert phases == ["Running"] * 3 + ["Pending"]
+        n.delete("two")
+        assert n.phase("late") == "Running"

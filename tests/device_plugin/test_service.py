@@ -3,7 +3,9 @@
 from gpuyard import vocabulary
 from gpuyard.annotations import read_inventory
 from gpuyard.writes import JSON
-from tests.device_plugin.fakes import NODE, pod
+from gpuyard_device_plugin.config import PluginConfig
+from gpuyard_device_plugin.ports import PluginSpec
+from tests.device_plugin.fakes import NODE, gpus, pod
 from tests.device_plugin.world import World
 
 
@@ -64,3 +66,13 @@ def test_pods_of_other_nodes_and_objects_that_are_none_do_no_harm() -> None:
     world.plugin.observe("pods", "ADDED", broken)
     world.plugin.observe("secrets", "ADDED", {})
     world.admit(pod("a"))
+
+
+def test_what_the_configuration_says_in_vain_is_told_at_the_start_and_at_a_change() -> None:
+    config = PluginConfig(ignored=("sharing.timeSlicing.resources[0].devices is ignored",))
+    world = World(PluginSpec(NODE, gpus(2), config))
+    line = f"{NODE}: {config.ignored[0]}"
+    assert world.told == [line]
+    world.plugin.reconfigure(PluginSpec(NODE, gpus(1), config))
+    world.settle()
+    assert world.told.count(line) == 2

@@ -13,10 +13,10 @@ def explained(stage: Stage, name: str) -> JSON:
 
 def test_the_shares_of_a_gpu_can_be_exhausted() -> None:
     shared = "nvidia.com/gpu.shared"
-    stage = Stage(gpu_node("node-1", 1, shares=1), gpu_node("node-2", 0))
-    taken = f"{device('node-1', 0)}::0"
+    stage = Stage(gpu_node("node-1", 1, shares=2), gpu_node("node-2", 0))
+    taken = [f"{device('node-1', 0)}::{replica}" for replica in (0, 1)]
     stage.create(
-        gpu_pod("first", resource=shared, node="node-1", plan=[taken], phase="Running"),
+        gpu_pod("first", 2, resource=shared, node="node-1", plan=taken, phase="Running"),
         gpu_pod("second", resource=shared),
     )
     assert explained(stage, "second")["code"] == "SharesExhausted"

@@ -33,7 +33,15 @@ GPUS = st.builds(
 INVENTORIES = st.builds(
     Inventory,
     st.lists(GPUS, max_size=3).map(tuple),
-    st.builds(Sharing, st.sampled_from(SharingMode), st.integers(1, 1000), st.booleans()),
+    st.builds(
+        Sharing,
+        st.sampled_from(SharingMode),
+        st.integers(1, 1000),
+        st.booleans(),
+        st.dictionaries(TEXT, st.integers(1, 1000), max_size=2).map(
+            lambda found: tuple(sorted(found.items()))
+        ),
+    ),
     st.sampled_from(MigStrategy),
 )
 
@@ -57,8 +65,10 @@ def test_the_text_is_canonical() -> None:
     assert json.loads(write_inventory(Inventory()))["fake"] is True
 
 
-def test_a_reader_of_the_version_before_finds_nothing_new_while_all_links_are_there() -> None:
+def test_a_reader_of_the_version_before_finds_nothing_new_where_nothing_new_is_used() -> None:
+    sharing = Sharing(SharingMode.TIME_SLICING, 2)
     assert "lostLinks" not in write_inventory(Inventory(gpus(2, nvlink=True)))
+    assert '"instances":{' not in write_inventory(Inventory(gpus(2), sharing))
 
 
 def test_unknown_keys_are_ignored() -> None:

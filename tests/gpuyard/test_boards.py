@@ -48,7 +48,10 @@ def test_every_placement_lies_on_its_board() -> None:
 def test_managed_resources_name_every_profile_sorted_and_legally() -> None:
     names = managed_resources()
     assert list(names) == sorted(set(names))
-    assert len(names) == len(profile_names()) + 2
+    assert len(names) == 2 * (len(profile_names()) + 1)
+    assert {name for name in names if name.endswith(".shared")} == {
+        f"{name}.shared" for name in names if not name.endswith(".shared")
+    }
     assert {"nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb.me"} <= set(names)
     assert not any("+" in name or len(name) > 63 for name in names)
 

@@ -1,4 +1,5 @@
 import dataclasses
+from collections import Counter
 
 import pytest
 
@@ -76,3 +77,20 @@ def test_devices_come_by_gpu_and_place_whatever_the_order_of_instances() -> None
         Inventory((turned,), mig_strategy=strategy).devices()
         == Inventory((MIXED[1],), mig_strategy=strategy).devices()
     )
+
+
+@pytest.mark.parametrize(("renamed", "suffix"), [(False, ""), (True, ".shared")])
+def test_a_mig_resource_is_shared_as_often_as_it_says_and_others_are_not(renamed: bool, suffix: str) -> None:
+    sharing = Sharing(SharingMode.TIME_SLICING, renamed=renamed, instances=((ONE_G, 2),))
+    whole, other = gpus(2)
+    cut = split(whole, "1g.5gb", "2g.10gb")
+    found = Inventory((cut, other), sharing, MigStrategy.MIXED).devices()
+    assert Counter(device.resource for device in found) == {
+        ONE_G + suffix: 2,
+        "nvidia.com/mig-2g.10gb": 1,
+        GPU_RESOURCE: 1,
+    }
+    first, second = (device for device in found if device.replica is not None)
+    [alone] = [device for device in found if device.resource == "nvidia.com/mig-2g.10gb"]
+    assert (first.overlaps(second), first.overlaps(first), first.overlaps(alone)) == (False, True, False)
+    assert first.place == second.place != alone.place

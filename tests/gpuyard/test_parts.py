@@ -45,3 +45,13 @@ def test_pods_on_a_node_are_told_by_what_they_own_and_what_they_booked() -> None
     held = owning(node("n", gpus(4)), 0, 1)
     found = set(parts.shapes(held, {"p": held.used, "plain": {"cpu": 500}}))
     assert found == {Shape(2000, 1000, 2, memory=3), Shape(500, 0, 0)}
+
+
+def test_a_share_of_an_instance_is_an_equal_part_of_its_slices() -> None:
+    sharing = Sharing(SharingMode.TIME_SLICING, instances=(("nvidia.com/mig-1g.5gb", 5),))
+    having = [split(gpu, "1g.5gb", "3g.20gb") for gpu in gpus(1)]
+    cut = node("n", having, sharing=sharing, mig_strategy=MigStrategy.MIXED)
+    assert free(cut) == (5 * 25 + 500,)
+    assert cut.inventory is not None
+    share = next(i for i, device in enumerate(cut.inventory.devices()) if device.replica is not None)
+    assert free(owning(cut, share)) == (4 * 25 + 500,)

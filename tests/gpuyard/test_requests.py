@@ -52,7 +52,7 @@ def test_counts_are_read_in_every_notation(amount: object) -> None:
         (GPU_RESOURCE, None, "ask for a whole number"),
         (GPU_RESOURCE, True, "ask for a whole number"),
         ("nvidia.com/mig-9g.5gb", "1", "no GPU has such a profile"),
-        ("nvidia.com/mig-1g.5gb.shared", "1", "no GPU has such a profile"),
+        ("nvidia.com/mig-1g.5gb.shares", "1", "no GPU has such a profile"),
     ],
 )
 def test_a_bad_request_names_the_container_the_resource_and_the_remedy(

@@ -135,7 +135,8 @@ def plugin_config(inventory: Inventory) -> JSON:
     if sharing.mode is SharingMode.NONE:
         return config
     key = "mps" if sharing.mode is SharingMode.MPS else "timeSlicing"
-    shared = [{"name": vocabulary.GPU, "replicas": sharing.replicas}]
+    counts = ((vocabulary.GPU, sharing.replicas), *sharing.instances)
+    shared = [{"name": name, "replicas": replicas} for name, replicas in counts if replicas > 1]
     return {**config, "sharing": {key: {"renameByDefault": sharing.renamed, "resources": shared}}}
 
 
