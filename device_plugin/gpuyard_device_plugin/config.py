@@ -5,7 +5,7 @@ name and do nothing, so that a file from a real cluster can be used as it is.
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -77,11 +77,22 @@ def parse(document: Any) -> PluginConfig:
         _device_list(plugin.get("deviceListStrategy")),
         _device_id(plugin),
         text(plugin, "cdiAnnotationPrefix", "flags.plugin", "cdi.k8s.io/"),
-        shares.ignored,
+        (*shares.ignored, *_meaningless(found, flags, plugin)),
     )
     _check_policy(plugin)
     _check_sharing(config)
     return config
+
+
+def _meaningless(
+    found: Mapping[str, Any], flags: Mapping[str, Any], plugin: Mapping[str, Any]
+) -> Iterator[str]:
+    """One line that names what is there and only a driver would give a meaning."""
+    fields = [key for key in ("resources", "imex") if found.get(key)]
+    fields += [f"flags.{key}" for key in _FLAGS_OF_A_DRIVER if flags.get(key)]
+    fields += [f"flags.plugin.{key}" for key in _PLUGIN_OF_A_DRIVER if plugin.get(key)]
+    if fields:
+        yield f"{', '.join(fields)}: without a meaning for GPUs that do not exist"
 
 
 def _device_list(found: Any) -> tuple[DeviceListStrategy, ...]:

@@ -79,6 +79,10 @@ def test_a_missing_prefix_and_what_only_a_driver_has_do_no_harm() -> None:
     flags = {"gdsEnabled": True, "gfd": {"oneshot": True}, "plugin": {"passDeviceSpecs": True}}
     document = shares(name="gpu") | {"flags": flags, "imex": {}, "resources": {"gpus": []}}
     assert parse(document).sharing.replicas == 10
+    [line] = parse(document).ignored
+    assert line.startswith(
+        "resources, flags.gdsEnabled, flags.gfd, flags.plugin.passDeviceSpecs: without a meaning"
+    )
 
 
 @pytest.mark.parametrize("devices", ["all", 2, ["0", 1, "0:1", "GPU-e2c1b8d0-1f3a-5c43-9f42-0a1b2c3d4e5f"]])
