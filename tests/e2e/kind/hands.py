@@ -90,7 +90,9 @@ class KindHands:
         """Each node's device plugin ends as if out of memory; done when the kubelets have started each anew."""
         before = await self.restarts()
         nodes = before.keys()
-        await asyncio.gather(*(inside(n, "kill", "-KILL", await plugin_process(n)) for n in nodes))
+        processes = await asyncio.gather(*map(plugin_process, nodes))
+        for node, process in zip(nodes, processes, strict=True):
+            await inside(node, "kill", "-KILL", process)
 
         async def started_anew() -> bool:
             now = await self.restarts()
