@@ -12,6 +12,7 @@ from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard.writes import JSON
 from gpuyard_cli.imported import gpus
 from gpuyard_cli.imported.notes import Notes
+from gpuyard_device_plugin import config
 
 H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": "8"}
 T4 = {
@@ -126,3 +127,11 @@ def test_a_node_without_devices_has_no_gpus_whatever_its_labels_say() -> None:
 def test_a_label_that_makes_no_sense_is_as_good_as_none(label: str) -> None:
     inventory, _ = read(node({**H100, f"nvidia.com/{label}": "-x²"}, {"nvidia.com/gpu": "8"}))
     assert offered(inventory) == {"nvidia.com/gpu": 8}
+
+
+@pytest.mark.parametrize("replicas", [1, 4])
+def test_shares_of_mig_resources_are_kept(replicas: int) -> None:
+    mig = ("nvidia.com/mig-1g.5gb", 2)
+    sharing = Sharing(SharingMode.TIME_SLICING, replicas, renamed=True, instances=(mig,))
+    found = gpus.plugin_config(Inventory((), sharing, MigStrategy.MIXED))
+    assert config.parse(found).sharing == sharing
