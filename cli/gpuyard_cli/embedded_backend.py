@@ -17,8 +17,9 @@ from gpuyard_cli.yard_files import load_yard
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_kube.http import HttpApi
 
-LOOK_SECONDS = 0.02
-"""Between two looks at the cluster."""
+LOOK_SECONDS, QUIET_SECONDS = 0.02, 0.1
+"""Between two looks at the cluster: at least, and at most while nothing is written there. A look costs as much as a
+pod, and examples that run side by side would do little else."""
 
 
 class EmbeddedBackend:
@@ -28,6 +29,7 @@ class EmbeddedBackend:
 
     def __init__(self, yard: EmbeddedYard, api: HttpApi, extender: HttpApi) -> None:
         self._yard, self._api, self._extender = yard, api, extender
+        self._looked_at = 0
 
     def now(self) -> float:
         return self._yard.runtime.now()
@@ -51,10 +53,14 @@ class EmbeddedBackend:
         self._yard.reconfigure(load_yard(yard))
 
     async def pass_on(self) -> bool:
+        latest = self.now() + QUIET_SECONDS
         await asyncio.sleep(LOOK_SECONDS)
+        while self._yard.server.revision == self._looked_at and self.now() < latest:
+            await asyncio.sleep(LOOK_SECONDS)
         return True
 
     async def snapshot(self, namespace: str) -> Snapshot:
+        self._looked_at = self._yard.server.revision
         seen = await requests.snapshot(self._api, namespace)
         explained: dict[str, JSON] = {}
         for name in requests.waiting(seen.pods, namespace):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import Callable, Sequence
 
 from gpuyard_cli.examples import Example
@@ -15,16 +16,23 @@ from gpuyard_cluster.wiring.steps import StepsYard
 
 CONTEXTS = {"kind": "kind-gpuyard", "kubeconfig": None}
 """Real clusters: the one of kind-config.yaml, and the one that kubectl would talk to."""
+AT_ONCE = 4
+"""So many clusters share this process: enough to use each other's waits, few enough for calls to be answered in time
+on a busy machine."""
 
 
 async def run_together(examples: Sequence[Example], reports: Sequence[Report]) -> list[Outcome]:
     """The outcomes of examples that run side by side, each on an embedded cluster of its own."""
+    # As in `up`: what is imported stays, and would be searched again and again.
+    gc.set_threshold(100_000, 50, 100)
+    places = asyncio.Semaphore(AT_ONCE)
 
     async def one(example: Example, report: Report) -> Outcome:
-        report.title(example, "embedded")
-        outcome = await _embedded(example, Options(narrate=report.beat), report.step, None)
-        report.outcome(outcome)
-        return outcome
+        async with places:
+            report.title(example, "embedded")
+            outcome = await _embedded(example, Options(narrate=report.beat), report.step, None)
+            report.outcome(outcome)
+            return outcome
 
     return await asyncio.gather(*map(one, examples, reports))
 

@@ -1,5 +1,6 @@
 """The YAML that a cluster needs before the parts start: the same files that `kubectl apply` takes."""
 
+import functools
 from pathlib import Path
 
 import yaml
@@ -19,6 +20,7 @@ COLLECTIONS = {
 """What the embedded cluster takes of them; Deployments and their like stand for parts that run in this process."""
 
 
+@functools.cache
 def load() -> tuple[JSON, ...]:
     """The objects of those kinds, CRDs first."""
     order = list(COLLECTIONS)
