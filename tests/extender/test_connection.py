@@ -57,9 +57,13 @@ def test_drop_by_drop_is_not_faster(monkeypatch: pytest.MonkeyPatch) -> None:
         while not ended.done():
             writer.write(b"X: y\r\n")
             await asyncio.wait([ended], timeout=0.02)
-        return await ended
+        try:
+            return await ended
+        except ConnectionResetError:  # one more drop came after the end, and the kernel threw the answer away
+            return b""
 
-    assert b"HTTP/1.1 408 " in told(talk)
+    answer = told(talk)
+    assert answer == b"" or b"HTTP/1.1 408 " in answer
 
 
 def test_a_client_that_never_asks_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
