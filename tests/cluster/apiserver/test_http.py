@@ -50,6 +50,16 @@ def test_requests_and_answers_pass_through() -> None:
     served(check)
 
 
+def test_of_a_parameter_that_comes_twice_the_first_counts() -> None:
+    async def check(api: Caller, session: aiohttp.ClientSession) -> None:
+        for name in "abc":
+            api.make(CONFIGS, config(name))
+        async with session.get(f"{CONFIGS}?limit=1&limit=2") as answer:
+            assert len((await answer.json())["items"]) == 1
+
+    served(check)
+
+
 def test_large_answers_are_compressed_for_those_who_take_it() -> None:
     async def check(api: Caller, session: aiohttp.ClientSession) -> None:
         api.make(CONFIGS, config("large", {"x": "y" * 300_000}))

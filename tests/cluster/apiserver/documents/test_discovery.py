@@ -73,6 +73,14 @@ def test_the_aggregated_form_covers_all_groups(path: str, group: str | None, res
     )
 
 
+def test_the_aggregated_form_has_the_short_names_and_categories_by_which_kubectl_finds_things() -> None:
+    core = served("/api", aggregated=True)["items"][0]["versions"][0]["resources"]
+    entries = {entry["resource"]: entry for entry in core}
+    assert (entries["pods"]["shortNames"], entries["pods"]["categories"]) == (["po"], ["all"])
+    assert entries["pods"]["singularResource"] == "pod"
+    assert "shortNames" not in entries["secrets"]
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -93,6 +93,8 @@ def test_a_propagation_policy_leaves_work_to_the_garbage_collector(
     body = api.delete(f"{CONFIGS}/a", propagationPolicy=policy).body
     assert body["metadata"]["finalizers"] == finalizers
     assert metadata(api, f"{CONFIGS}/a")["finalizers"] == finalizers
+    api.delete(f"{CONFIGS}/a")
+    assert metadata(api, f"{CONFIGS}/a")["finalizers"] == finalizers, "without a policy the first one stays"
     api.delete(f"{CONFIGS}/a", propagationPolicy="Background")
     assert api.get(f"{CONFIGS}/a").status == 404
 

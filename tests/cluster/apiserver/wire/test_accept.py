@@ -16,13 +16,16 @@ META = "v=v1;g=meta.k8s.io"
         (f"application/json;as=Table;{META},application/json", Form(shape="Table")),
         (f"application/json; as=PartialObjectMetadata; {META}", Form(shape="PartialObjectMetadata")),
         ("application/json;as=Table;v=v9;g=meta.k8s.io,application/json", Form()),
+        ("application/json;q=0.3, application/yaml;q=0.7", Form("application/yaml")),
+        ("application/json;q=0.3, application/yaml", Form("application/yaml")),
+        ("application/json;q=often, application/yaml;q=0.1", Form("application/yaml")),
         (
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
             Form(shape="APIGroupDiscoveryList"),
         ),
     ],
 )
-def test_the_first_form_that_is_served_is_chosen(accept: str, form: Form) -> None:
+def test_the_form_that_is_wanted_most_and_served_is_chosen(accept: str, form: Form) -> None:
     assert negotiate(accept) == form
 
 
