@@ -4,6 +4,8 @@ Stands for kube-controller-manager: its shared informers, the work queues of its
 recorder. All that it knows can be lost at any moment.
 """
 
+import heapq
+import math
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
@@ -33,6 +35,8 @@ class ControllerManager(Worker):
         self._recorder = Recorder(api, runtime)
         self._due: dict[_Key, None] = {}
         self._later: dict[_Key, float] = {}
+        self._moments: list[tuple[float, _Key]] = []
+        """A heap, for every node has a moment at which it counts as lost; what `_later` does not confirm is void."""
         self._not_before: dict[_Key, float] = {}
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
@@ -60,11 +64,14 @@ class ControllerManager(Worker):
                     self._due[number, key] = None
 
     def _next_at(self) -> float | None:
-        return min(self._later.values(), default=None)
+        while self._moments and self._later.get(self._moments[0][1]) != self._moments[0][0]:
+            heapq.heappop(self._moments)
+        return self._moments[0][0] if self._moments else None
 
     def _next(self) -> Coroutine[Any, Any, None] | None:
         now = self._runtime.now()
-        for key in [key for key, when in self._later.items() if when <= now]:
+        while (when := self._next_at()) is not None and when <= now:
+            _, key = heapq.heappop(self._moments)
             del self._later[key]
             self._due[key] = None
         while self._due:
@@ -91,8 +98,9 @@ class ControllerManager(Worker):
             self._not_before[key] = now + BATCH_SECONDS
 
     def _at(self, key: _Key, when: float | None) -> None:
-        if when is not None:
-            self._later[key] = min(when, self._later.get(key, when))
+        if when is not None and when < self._later.get(key, math.inf):
+            self._later[key] = when
+            heapq.heappush(self._moments, (when, key))
 
     async def _do(self, controller: Controller, act: Act) -> bool:
         if self._stopped:
