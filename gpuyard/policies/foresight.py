@@ -45,10 +45,9 @@ def foresight(candidates: Candidates) -> Matrix:
 
 def leftover(nodes: States, workload: Workload) -> Floats:
     """The thousandths of each node that will hardly be used, by the three measures together."""
-    known = workload.detailed or workload
-    if not (known.count > 0).any():
+    if not (workload.count > 0).any():
         return np.zeros(len(nodes.cpu))
-    ready = prospects(known, int(nodes.model.max(initial=0)))
+    ready = prospects(workload, int(nodes.model.max(initial=0)))
     parts = (slice(start, start + _AT_ONCE) for start in range(0, len(nodes.cpu), _AT_ONCE))
     left = np.concatenate([_leftover(nodes.at(part), ready) for part in parts] or [np.zeros(0)])
     if workload.scarcity.any():

@@ -25,6 +25,7 @@ _EACH: Final = 32
 """Random groups: the pods with GPUs in each, and how many groups of each size."""
 _SEED: Final = 5
 _TINY: Final = 1e-9
+_COLUMNS: Final = ("cpu", "milli", "count", "models", "memory")
 LOW: Final = 20
 """Bits for the thousandths of GPUs with too little; above them it is counted how often a demand fits."""
 
@@ -63,19 +64,19 @@ _BY_MODEL: Final = ("weight", "mix_cpu", "mix_memory")
 
 
 @functools.lru_cache(maxsize=8)
-def prospects(known: Workload, last_model: int) -> Prospects:
+def prospects(workload: Workload, last_model: int) -> Prospects:
     """For nodes with GPU models up to this one."""
+    known, lines = workload.detailed or workload, _lines(workload)
     models = np.arange(last_model + 1 if known.models.any() else 1)[:, None]
-    allowed = (known.models == ANY_MODEL) | (known.models >> models & 1 == 1)
-    gpu = np.flatnonzero(known.count > 0)
-    demands, demand = np.unique(known.milli[gpu], return_inverse=True)
+    allowed = _allowed(known, models)
+    demands, demand = np.unique(lines.milli, return_inverse=True)
     free, groups = np.arange(WHOLE + 1), [_groups(known, may) for may in allowed]
     return Prospects(
-        per_cpu=1 / np.maximum(known.cpu[gpu, None], 1),
-        per_memory=1 / np.maximum(known.memory[gpu, None], 1),
-        per_count=1 / known.count[gpu, None],
-        asked=(known.count * known.milli)[gpu, None].astype(np.float64),
-        weight=(_weight(known) * allowed)[:, gpu].T.copy(),
+        per_cpu=1 / np.maximum(lines.cpu[:, None], 1),
+        per_memory=1 / np.maximum(lines.memory[:, None], 1),
+        per_count=1 / lines.count[:, None],
+        asked=(lines.count * lines.milli)[:, None].astype(np.float64),
+        weight=(lines.part * _allowed(lines, models)).T.copy(),
         demand=demand,
         table=np.where(free >= demands[:, None], free // demands[:, None] << LOW, free),
         mix_cpu=np.array([cpu for cpu, _ in groups]).T.copy(),
@@ -84,10 +85,28 @@ def prospects(known: Workload, last_model: int) -> Prospects:
     )
 
 
-def _weight(known: Workload) -> Floats:
-    """By frequency; of sets of GPUs by GPUs, because one that finds no place leaves many unused."""
-    single, sets = known.part * (known.count == 1), known.part * known.count * (known.count > 1)
-    return single / max(single.sum(), _TINY) + _SETS * sets / max(sets.sum(), _TINY)
+def _allowed(known: Workload, models: Matrix) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = (known.models == ANY_MODEL) | (known.models >> models & 1 == 1)
+    return found
+
+
+def _lines(workload: Workload) -> Workload:
+    """Shapes with one GPU, by frequency; sets of GPUs by GPUs, because one without a place leaves many unused."""
+    known = workload.detailed or workload
+    sets = workload.sets or known
+    one, several = known.count == 1, sets.count > 1
+    frequent, large = known.part[one], (sets.part * sets.count)[several]
+    cpu, milli, count, models, memory = (
+        np.concatenate((getattr(known, name)[one], getattr(sets, name)[several])) for name in _COLUMNS
+    )
+    return Workload(
+        cpu, milli, count, models, memory, np.concatenate((_parts(frequent), _SETS * _parts(large)))
+    )
+
+
+def _parts(weights: Floats) -> Floats:
+    found: Floats = weights / max(weights.sum(), _TINY)
+    return found
 
 
 def _groups(known: Workload, allowed: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:

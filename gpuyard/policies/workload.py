@@ -60,8 +60,9 @@ class Workload:
     memory: Column
     part: npt.NDArray[np.float64]
     detailed: "Workload | None" = None
-    """Shapes told apart by their memory too, and all that take more than one GPU, however rare; None where this is
-    that."""
+    """The same shapes told apart by their memory too; None where this is that."""
+    sets: "Workload | None" = None
+    """All shapes that take more than one GPU, however rare, told apart by their memory."""
     scarcity: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     """By GPU model: the part of its GPUs, at most all, that pods restricted to some models will ask for by the time
     that all GPUs of the cluster have been asked for."""
@@ -77,23 +78,26 @@ def typical(pods: Iterable[Shape], installed: Sequence[int] = ()) -> Workload:
     plain: Counter[Shape] = Counter()
     for shape, number in seen.items():
         plain[shape._replace(memory=0)] += number
-    detailed, scarcity = _workload(seen, sets=True), _scarcity(seen, np.array(installed, np.float64))
-    return dataclasses.replace(_workload(plain), detailed=detailed, scarcity=scarcity)
+    sets = Counter({shape: number for shape, number in seen.items() if shape.gpus > 1})
+    return dataclasses.replace(
+        _workload(plain),
+        detailed=_workload(seen),
+        sets=_workload(sets, covering=1),
+        scarcity=_scarcity(seen, np.array(installed, np.float64)),
+    )
 
 
-def _workload(pods: Counter[Shape], sets: bool = False) -> Workload:
-    """The most frequent shapes; of `sets` of GPUs all."""
+def _workload(pods: Counter[Shape], covering: float = _TYPICAL) -> Workload:
+    """The most frequent shapes, until they make up such a part of the pods."""
     found = sorted(((number, shape) for shape, number in pods.items()), reverse=True)
     total, covered, kept = pods.total(), 0, 0
-    while kept < len(found) and covered < _TYPICAL * total:
+    while kept < len(found) and covered < covering * total:
         covered += found[kept][0]
         kept += 1
-    rare = [(number, shape) for number, shape in found[kept:] if sets and shape.gpus > 1]
-    chosen, covered = found[:kept] + rare, covered + sum(number for number, _ in rare)
-    shapes = np.array([shape for _, shape in chosen], np.int64).reshape(-1, len(Shape._fields))
+    shapes = np.array([shape for _, shape in found[:kept]], np.int64).reshape(kept, len(Shape._fields))
     cpu, milli, count, models, memory = shapes.T.copy()
     # Divided twice, because sums of these decide ties: the paper's program computes them so.
-    part = np.array([number / total for number, _ in chosen]) / (covered / total if total else 1)
+    part = np.array([number / total for number, _ in found[:kept]]) / (covered / total if total else 1)
     return Workload(cpu, milli, count, models, memory, part)
 
 

@@ -67,7 +67,7 @@ class Fleet:
         nothing, gpus = self._nothing[rows], self.gpus[rows]
         return Candidates(
             total=self._total[rows],
-            free=gpus.sum(axis=1),
+            free=np.add.reduce(gpus, 1),
             requested=nothing + shape.gpus * shape.milli,
             link=nothing,
             link_lost=nothing,
