@@ -29,6 +29,10 @@ def markdown(curves: Curves) -> str:
             _table(curves, policies, lambda runs, _: _spread(list(_in_use(runs, 100).values()))),
             f"Gain over {_BASE} at {until} % on the same arrivals, in points: mean (worst and best seed):",
             _table(curves, base, lambda runs, over: _gain(_in_use(runs, until), _in_use(over, until))),
+            f"The point of the mean curve that is worst against {_BASE}, and at how much asked for:",
+            _table(curves, base, lambda runs, over: _worst(runs, over, until)),
+            "Orders of arrival:",
+            _table(curves, policies, lambda runs, _: str(len(runs) or "")),
         ]
     )
 
@@ -59,6 +63,15 @@ def _spread(values: Collection[float]) -> str:
 def _gain(values: Mapping[int, float], base: Mapping[int, float]) -> str:
     found = [value - base[seed] for seed, value in values.items() if seed in base]
     return f"{statistics.fmean(found):+.2f} ({min(found):+.2f}, {max(found):+.2f})" if found else ""
+
+
+def _worst(runs: _Runs, base: _Runs, until: int) -> str:
+    seeds = runs.keys() & base.keys()
+    found = [
+        (statistics.fmean(at(runs[s], asked).allocated - at(base[s], asked).allocated for s in seeds), asked)
+        for asked in range(until + 1 if seeds else 0)
+    ]
+    return "{:+.2f} at {} %".format(*min(found)) if found else ""
 
 
 def means(curves: Curves, trace: str) -> Mapping[str, Sequence[Point]]:

@@ -112,4 +112,18 @@ def test_a_comparison_is_made_seed_by_seed() -> None:
     text = comparison.markdown(curves)
     assert "| t | 86.00 ±7.07 | 88.00 ±5.66 |" in text
     assert "| t | +2.00 (+1.00, +3.00) |" in text
-    assert comparison.means(curves, "t")["own"][0] == Point(100, 87.0, 1.0, 2.0)
+    assert "| t | 2 | 2 |" in text
+
+
+def test_a_comparison_names_the_point_where_a_policy_is_worst() -> None:
+    curves = {
+        Key("t", 130, policy, seed): [Point(90, 80.0, 0, 0), Point(95, middle, 0, 0), Point(130, 90.0, 0, 0)]
+        for policy, middle in [("fgd", 84.0), ("own", 83.0)]
+        for seed in (1, 2)
+    }
+    assert "| t | -1.00 at 95 % |" in comparison.markdown(curves)
+
+
+def test_means_are_made_point_by_point() -> None:
+    curves = {Key("t", 130, "own", seed): [Point(100, 86.0 + seed, 1.0, 2.0)] for seed in (0, 2)}
+    assert comparison.means(curves, "t")["own"] == [Point(100, 87.0, 1.0, 2.0)]
