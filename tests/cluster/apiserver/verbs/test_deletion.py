@@ -57,6 +57,15 @@ def test_a_running_pod_has_its_grace_which_can_only_be_shortened(api: Caller) ->
     assert api.get(PODS).names == []
 
 
+def test_a_pod_that_ends_can_be_written_until_its_kubelet_lets_it_go(api: Caller) -> None:
+    api.make(PODS, pod("a", nodeName="n"))
+    api.delete(f"{PODS}/a")
+    watch = api.watch(PODS, resourceVersion=str(api.server.revision))
+    api.patch(f"{PODS}/a/status", {"status": {"reason": "ending"}})
+    api.patch(f"{PODS}/a", {"metadata": {"labels": {"x": "y"}}})
+    assert seen(watch) == [("MODIFIED", "a")] * 2
+
+
 @pytest.mark.parametrize("phase", ["Pending", "Succeeded", "Failed"])
 def test_a_pod_that_does_not_run_has_no_grace(api: Caller, phase: str) -> None:
     api.make(PODS, pod("a") if phase == "Pending" else pod("a", nodeName="n"))
@@ -102,6 +111,8 @@ def test_a_propagation_policy_leaves_work_to_the_garbage_collector(
 def test_a_collection_is_deleted_by_selector(api: Caller) -> None:
     for name, value in (("a", "1"), ("b", "2"), ("c", "1")):
         api.make(LEASES, lease(name, labels={"x": value}))
+    foreign = {"preconditions": {"uid": OTHER_UID}}
+    assert api.delete(LEASES, foreign, labelSelector="x=1").status == 409
     answer = api.delete(LEASES, labelSelector="x=1")
     assert (answer.body["kind"], answer.names) == ("LeaseList", ["a", "c"])
     assert api.get(LEASES).names == ["b"]
