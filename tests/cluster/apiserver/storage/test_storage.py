@@ -39,6 +39,16 @@ def test_objects_given_and_copied_are_not_shared_with_the_store() -> None:
     assert next(store.scan("things")).obj["value"] == 0
 
 
+def test_all_who_read_an_object_share_it_and_a_past_one_is_kept_as_bytes_alone() -> None:
+    store = Store()
+    past = store.put("things", "a", thing("a", 1))
+    assert next(store.scan("things")).obj is past.obj
+    store.put("things", "a", thing("a", 2))
+    assert past.obj == past.copy()
+    assert past.obj is not past.obj, "decoded anew for the few who ask"
+    assert past.obj["value"] == 1
+
+
 def test_a_scan_is_ordered_like_etcd_and_can_be_cut() -> None:
     store = Store()
     for key in ("b/x", "a-b/x", "a/y", "a/x"):

@@ -39,6 +39,16 @@ def test_starting_and_ending_to_match_is_added_and_deleted() -> None:
     assert left["metadata"]["resourceVersion"] == "6", "but with the revision at which it left"
 
 
+def test_readers_of_one_process_are_shown_the_stored_object_itself() -> None:
+    store = Store()
+    one, other = watch_of(store), watch_of(store)
+    put(store, "a", wanted=True)
+    (seen,), (also,) = one.take(), other.take()
+    stored = store.get("things", "a")
+    assert stored is not None
+    assert seen.object is also.object is stored.obj
+
+
 STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["in", "out", "gone"])), max_size=30)
 
 
