@@ -49,7 +49,7 @@ class _Thread(threading.Thread):
     async def _serve(self) -> None:
         door = LockedDoor(datetime.now(UTC).timestamp())
         async with EmbeddedYard(NODES, door=door) as cluster:
-            with kubeconfigs.written(self._path, cluster.url, door.admin):
+            with kubeconfigs.written(self._path, cluster.url, cluster.extender_url, door.admin):
                 self.ready.set()
                 await self._ended.wait()
 
