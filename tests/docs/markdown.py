@@ -1,7 +1,6 @@
 """Markdown, as far as tests look at it: sections, code and links, in the forms that these documents use."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,15 +50,10 @@ class Section:
 
 
 def documents() -> list[Path]:
-    """Every Markdown file of the repository."""
-    names = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split("\0")
-    return sorted(path for name in names if name and (path := ROOT / name).is_file())
+    """Every Markdown file of the repository; not those of tools, which live in hidden folders, nor what is built."""
+    folders = (path for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
+    below = (path for folder in folders if folder.name != "dist" for path in folder.rglob("*.md"))
+    return sorted([*ROOT.glob("*.md"), *below])
 
 
 def sections(text: str) -> list[Section]:
