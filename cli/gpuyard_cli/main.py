@@ -19,6 +19,7 @@ from gpuyard_cli import (
     replay_command,
     simulate_command,
     sweep_command,
+    top_command,
     uninstall_command,
     up,
 )
@@ -101,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     replay_command.add_to(commands)
     simulate_command.add_to(commands)
     sweep_command.add_to(commands)
+    top_command.add_to(commands)
     uninstall_command.add_to(commands)
     up.add_to(commands)
     return parser
