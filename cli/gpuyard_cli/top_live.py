@@ -91,7 +91,8 @@ async def _draw(live: Live, drawn: Drawn, tasks: Sequence["asyncio.Task[object]"
     while True:
         live.changed.clear()
         size = shutil.get_terminal_size()
-        lines = drawn(size.columns, size.lines, live.foot)
+        # In the last column a terminal waits to wrap, and what clears the rest of the line takes its sign, too.
+        lines = drawn(size.columns - 1, size.lines, live.foot)
         if (size, lines) != shown:
             shown = (size, lines)
             sys.stdout.write(frame(lines))

@@ -6,13 +6,16 @@ from pathlib import Path
 
 from gpuyard_cli import capture_trace
 from gpuyard_cli.capture_command import record
+from gpuyard_cli.top_command import look, seen
+from gpuyard_cli.top_rows import Owner
+from gpuyard_cli.top_table import lines
 from gpuyard_kube.runtime import AsyncioRuntime
 from gpuyard_replay import sources, timed
 from gpuyard_replay.history import Outcome, Rules
 from gpuyard_replay.queueing import Discipline
 from gpuyard_replay.sources import Source
 from gpuyard_replay.timed import Timing
-from tests.e2e.stories.cluster import Cluster
+from tests.e2e.stories.cluster import Cluster, held, node_of
 
 
 async def what_ran_is_recorded_and_a_replay_places_it_again(cluster: Cluster) -> None:
@@ -41,6 +44,18 @@ async def what_ran_is_recorded_and_a_replay_places_it_again(cluster: Cluster) ->
         f"{space}/brief": (1, 1000),
     }
     assert all(each.started is not None for each in mine.values())
+
+
+async def who_has_which_gpu_is_shown_as_the_kubelet_says_it(cluster: Cluster) -> None:
+    await cluster.submit("two", gpus=2)
+    pod = (await cluster.running(["two"]))["two"]
+    view = seen(await look(cluster.api), node_of(pod))
+    owner = f"{cluster.namespace}/two"
+    [node] = view.nodes
+    mine = {row.gpu.uuid: row for row in node.gpus if owner in [each.pod for each in row.owners]}
+    assert mine.keys() == held(pod)
+    assert all((row.free, row.total, row.owners) == (0, 1, (Owner(owner),)) for row in mine.values())
+    assert any(line.endswith(f"  {owner}") for line in lines(view))
 
 
 def _replayed(nodes: str, pods: str) -> list[Outcome]:

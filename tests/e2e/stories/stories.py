@@ -21,6 +21,7 @@ STORIES: tuple[Story, ...] = (
     questions.what_would_fit_is_told_and_comes_true_and_asking_holds_nothing,
     questions.a_pod_that_only_the_extender_refuses_is_told_why_by_one_event,
     recordings.what_ran_is_recorded_and_a_replay_places_it_again,
+    recordings.who_has_which_gpu_is_shown_as_the_kubelet_says_it,
 )
 
 REPORTS: tuple[Story, ...] = (
