@@ -94,6 +94,8 @@ def test_an_unhealthy_gpu_has_its_xid_and_nothing_free() -> None:
     healths = (GPU(0, "a", A100, 1, healthy=False), GPU(1, "b", A100, 1))
     node = noted(Inventory(healths), **{f"{vocabulary.XID_PREFIX}0": "79", f"{vocabulary.XID_PREFIX}1": "?"})
     assert [(gpu.xid, gpu.free) for gpu in row(node=node).gpus] == [(79, 0), (None, 1)]
+    on_demand = noted(Inventory(healths, mig_strategy=MigStrategy.DYNAMIC))
+    assert [(gpu.free, gpu.total) for gpu in row(node=on_demand).gpus] == [(0, 8), (8, 8)]
 
 
 def test_without_an_inventory_devices_are_counted() -> None:
