@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numpy as np
-
-from gpuyard import placement, scoring
 from gpuyard.cluster import Cluster, Placement
 from gpuyard.fit import PodFit
 from gpuyard.policies.candidates import Policy
 from gpuyard.requests import PodRequest
+from gpuyard.trials import Trial
 from gpuyard.verdicts import Reason, Rejection
 
 _Member = TypeVar("_Member")
@@ -42,20 +40,26 @@ def plan(
     members: Sequence[Member], cluster: Cluster, policy: Policy
 ) -> tuple[Placement, ...] | GangRejection:
     """One placement for each member, in the given order, on the nodes that `policy` likes best."""
-    trial, refused = cluster, list[GangRejection]()
+    trial, refused = Trial(cluster), list[GangRejection]()
 
     def place(member: Member) -> Placement | None:
-        nonlocal trial
-        found = _best(member, trial, policy)
+        found = member_on(trial, member, policy)
         if isinstance(found, GangRejection):
             refused.append(found)
             return None
-        trial = trial.with_placement(found)
         return found
 
-    # Nothing to undo: the trial is a value, and is dropped.
+    # Nothing to undo: the trial is dropped.
     placements = all_or_none(members, place, lambda _placement: None)
     return refused[0] if placements is None else placements
+
+
+def member_on(trial: Trial, member: Member, policy: Policy) -> Placement | GangRejection:
+    """The place of one member, which is taken in the trial."""
+    found = trial.place(member.fit, member.request, policy)
+    if found is not None:
+        return found
+    return GangRejection(member.request.name, trial.rejections(member.fit, member.request))
 
 
 def all_or_none(
@@ -86,18 +90,3 @@ def excess(members: Sequence[Member], cluster: Cluster) -> tuple[Rejection, ...]
         for resource, need in sorted(needs.items())
         if need > offers[resource]
     )
-
-
-def _best(member: Member, cluster: Cluster, policy: Policy) -> Placement | GangRejection:
-    nodes = [node for _, node in sorted(cluster.nodes.items())]
-    verdicts = [placement.judge(member.fit, member.request, node) for node in nodes]
-    feasible = [
-        (node, found) for node, found in zip(nodes, verdicts, strict=True) if isinstance(found, Placement)
-    ]
-    if not feasible:
-        rejections = tuple(found for found in verdicts if isinstance(found, Rejection))
-        return GangRejection(member.request.name, rejections)
-    scores = policy(scoring.of_nodes(member.request, member.fit.requests, [node for node, _ in feasible]))
-    preferences = np.array([scoring.preference(member.fit, member.request, node) for node, _ in feasible])
-    ranks = scoring.rank(np.arange(len(feasible)), scores, preferences)
-    return feasible[int(ranks.argmax())][1]

@@ -4,13 +4,14 @@ Stands for the cluster autoscaler's scheduling simulation. Laws: places are thos
 member, so the answer is what a plan would be; nothing but the arguments is read, and nothing is changed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gpuyard import gangs
 from gpuyard.cluster import Cluster, Placement
 from gpuyard.gangs import GangRejection, Member
 from gpuyard.policies.candidates import Policy
+from gpuyard.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +44,40 @@ class Outcome:
 
 def run(units: Sequence[Unit], cluster: Cluster, policy: Policy) -> Iterator[Outcome]:
     """Place the units in this order; each finds the ones before it placed."""
+    trial = Trial(cluster)
     for unit in units:
-        outcome = place(unit, cluster, policy)
+        outcome = _placed(unit, cluster, trial, policy)
         yield outcome
         cluster = outcome.after
 
 
 def place(unit: Unit, before: Cluster, policy: Policy) -> Outcome:
     """Place one unit."""
-    cluster, placements, failed = before, list[Placement](), list[Member]()
+    return _placed(unit, before, Trial(before), policy)
+
+
+def _placed(unit: Unit, before: Cluster, trial: Trial, policy: Policy) -> Outcome:
+    """Place one unit on a trial of `before`."""
+    placements, failed, shapes = list[Placement](), list[Member](), set[Hashable]()
     first: GangRejection | None = None
-    reached = 0
+    at_first, reached = trial.placed, 0
     for member in unit.members:
         # Places only get fewer: who is like one that found none finds none either.
-        alike = any(_shape(member) == _shape(other) for other in failed)
-        found = None if alike else gangs.plan([member], cluster, policy)
-        if isinstance(found, tuple):
-            placements += found
-            cluster = cluster.with_placement(found[0])
+        shape = _shape(member)
+        found = None if shape in shapes else gangs.member_on(trial, member, policy)
+        if isinstance(found, Placement):
+            placements.append(found)
             reached += first is None
             continue
         first = first or found
         failed.append(member)
+        shapes.add(shape)
         if unit.together:
+            trial.take_back(at_first)
             return Outcome(unit, (), before, before, unit.members[reached:], first, reached)
-    return Outcome(unit, tuple(placements), before, cluster, tuple(failed), first, reached)
+    return Outcome(unit, tuple(placements), before, trial.cluster(), tuple(failed), first, reached)
 
 
-def _shape(member: Member) -> object:
+def _shape(member: Member) -> Hashable:
     request, fit = member.request, member.fit
-    return request.wants, request.wishes, fit.wishes, fit.requests
+    return request.wants, request.wishes, fit.wishes, frozenset(fit.requests.items())

@@ -9,12 +9,13 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from gpuyard import fit, gangs, placement, preemption, simulation
+from gpuyard import fit, placement, preemption, simulation
 from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.gangs import Member
 from gpuyard.policies.candidates import Policy
 from gpuyard.preemption import Candidate, Preemptor, Stakes
 from gpuyard.simulation import Outcome, Unit
+from gpuyard.trials import Trial
 
 _NODES: Final = 12
 """Nodes that are looked at for one pod, those with the fewest devices in use first."""
@@ -45,17 +46,16 @@ def _ended(outcome: Outcome, policy: Policy, held: Held) -> list[Candidate]:
     if outcome.unit.together:
         first = Unit("", outcome.unit.members[: outcome.reached], together=True)
         cluster = simulation.place(first, outcome.before, policy).after
+    trial = Trial(cluster)
     for member in outcome.failed:
-        found = gangs.plan([member], cluster, policy)
-        if isinstance(found, tuple):
-            cluster = cluster.with_placement(found[0])
+        if trial.place(member.fit, member.request, policy):
             continue
-        best = _cheapest(member, cluster, held, ended)
+        best = _cheapest(member, trial.cluster(), held, ended)
         if best is None:
             return []
         node, more = best
         ended += more
-        cluster = cluster.with_node(_taken(member, _without(node, more)))
+        trial.put(_taken(member, _without(node, more)))
     return ended
 
 

@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from gpuyard import parts
 from gpuyard.cluster import Cluster, Node
 from gpuyard.fit import Amounts, PodFit
+from gpuyard.fleet import Fleet
 from gpuyard.policies.workload import Column, Shape
 from gpuyard.requests import PodRequest, is_device_resource
+from gpuyard.views import View, Views
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Claim
-from gpuyard_extender.fleet import Fleet
 from gpuyard_extender.mirror import Change
 from gpuyard_extender.nodes import NodeFacts
-from gpuyard_extender.views import View, Views
 
 
 class Holdings:

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuyard import scoring, views
 from gpuyard.cluster import Placement
 from gpuyard.policies.candidates import Policy
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard_extender import feasibility, views
+from gpuyard.views import Answers
+from gpuyard_extender import feasibility
 from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
-from gpuyard_extender.views import Answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,9 @@ def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, n
     ledger.forget(pod.uid, Grade.TENTATIVE)
     answers = _answers(pod, names, ledger, now)
     passing = np.flatnonzero(answers.verdicts == views.PASSES)
-    ranks = answers.ranks(passing, pod, policy, ledger.holdings.fleet)
+    fleet = ledger.holdings.fleet
+    scores = policy(answers.candidates(passing, pod.fit.requests, pod.uid, fleet))
+    ranks = scoring.rank(fleet.by_name(answers.rows[passing]), scores, answers.preferences[passing])
     order = [names[i] for i in passing[np.argsort(-ranks)].tolist()]
     if order:
         _assume(pod, order[0], ledger, now)
@@ -80,7 +83,9 @@ def _answers(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Answ
     for i in np.flatnonzero(answers.verdicts == views.UNDECIDED).tolist():
         verdict, node = judge(pod, names[i], ledger, now), ledger.node(names[i], now, {pod.uid})
         if node is not None:
-            answers.put(i, verdict, pod, node)
+            answers.put(i, verdict)
+            if not isinstance(pod.request, Rejection):
+                answers.meet(i, pod.fit, pod.request, node)
     return answers
 
 

@@ -2,7 +2,7 @@
 
 Stands for kube-scheduler's opportunistic batching: pods of one shape get one answer. The shape is what a pod asks of
 devices and places; CPU, memory and the like are compared anew for each pod. Laws: the answers are those of
-`feasibility.judge`, without its details; a node is judged again only after something on it was touched.
+`placement.judge`, without its details; a node is judged again only after something on it was touched.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -13,18 +13,17 @@ import numpy as np
 from gpuyard import fit, placement, requests, scoring
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import Amounts, PodFit
+from gpuyard.fleet import Fleet
 from gpuyard.occupancy import Occupancy
-from gpuyard.policies.candidates import Matrix, Policy
+from gpuyard.policies.candidates import Candidates, Matrix
 from gpuyard.policies.workload import Column
 from gpuyard.requests import PodRequest
 from gpuyard.scoring import Row, State
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard_extender.fleet import Fleet
-from gpuyard_extender.pods import Pod
 
 REASONS = tuple(Reason)
 PASSES, UNDECIDED = -1, -2
-"""Verdicts that are no index of `REASONS`. Undecided: `feasibility.judge` has to say it."""
+"""Verdicts that are no index of `REASONS`. Undecided: `placement.judge` has to say it."""
 _UNKNOWN, _SHORT = REASONS.index(Reason.NODE_NOT_READY), REASONS.index(Reason.INSUFFICIENT_RESOURCES)
 _WIDTH = 2 + len(Row._fields)
 _MOST_VIEWS = 64
@@ -50,21 +49,21 @@ class Answers:
         columns = np.zeros((len(rows), len(Row._fields)), np.int64)
         return cls(rows, np.where(rows < 0, _UNKNOWN, verdict), np.zeros_like(rows), columns)
 
-    def put(self, place: int, verdict: Placement | Rejection, pod: Pod, node: Node) -> None:
-        """The answer for the name at one place, where the pod meets the node like this."""
+    def put(self, place: int, verdict: Placement | Rejection) -> None:
+        """The verdict for the name at one place."""
         self.verdicts[place] = REASONS.index(verdict.reason) if isinstance(verdict, Rejection) else PASSES
-        if not isinstance(pod.request, Rejection):
-            self.preferences[place] = scoring.preference(pod.fit, pod.request, node)
-            self.columns[place], self.apart[place] = scoring.row(pod.request, node), scoring.state(node)
 
-    def ranks(self, which: Column, pod: Pod, policy: Policy, fleet: Fleet) -> Column:
-        """The ranks of the names at the places `which`."""
-        rows = self.rows[which]
-        states = fleet.states(rows)
+    def meet(self, place: int, pod: PodFit, request: PodRequest, node: Node) -> None:
+        """The node at one place, where the pod meets it like this."""
+        self.preferences[place] = scoring.preference(pod, request, node)
+        self.columns[place], self.apart[place] = scoring.row(request, node), scoring.state(node)
+
+    def candidates(self, which: Column, amounts: Amounts, seed: str, fleet: Fleet) -> Candidates:
+        """What policies look at, of the names at the places `which`; what they draw depends on `seed`."""
+        states = fleet.states(self.rows[which])
         for place, apart in self.apart.items():
             states[which == place] = scoring.stacked([apart], states.shape[1])
-        found = scoring.candidates(pod.fit.requests, pod.uid, self.columns[which], states)
-        return scoring.rank(fleet.by_name(rows), policy(found), self.preferences[which])
+        return scoring.candidates(amounts, seed, self.columns[which], states)
 
 
 class View:

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from gpuyard.cluster import Node
-from gpuyard_extender.fleet import Fleet
+from gpuyard.fleet import Fleet
 from tests.gpuyard.builders import node
 
 
