@@ -118,7 +118,9 @@ def test_in_a_terminal_changes_are_seen_until_a_key_ends_it_and_all_is_as_before
         async with EmbeddedYard(NODES) as cluster:
             named = ["--kubeconfig", str(kubeconfig(tmp_path / "kubeconfig", cluster.url))]
             keys = {"letter": b"q", "control": b"\x03"}
-            await asyncio.gather(*(looked_at(cluster, named, key, name) for name, key in keys.items()))
+            async with asyncio.timeout(60), asyncio.TaskGroup() as terminals:
+                for name, key in keys.items():
+                    terminals.create_task(looked_at(cluster, named, key, name))
 
     asyncio.run(look())
 
