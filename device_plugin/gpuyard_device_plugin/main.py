@@ -57,8 +57,6 @@ def _clean_up(words: Sequence[str]) -> int:
 
 async def run(given: argparse.Namespace) -> None:
     """Serve one node. SetupError, SocketPathError or AddressError when that cannot be."""
-    if given.ready_file is not None:
-        given.ready_file.unlink(missing_ok=True)  # the last life's: its end may have been kill -9
     api = await _api(given)
     runtime = AsyncioRuntime()
     try:
@@ -68,9 +66,9 @@ async def run(given: argparse.Namespace) -> None:
         pod_resources = KubeletPodResources(given.pod_resources_socket)
         ports = Ports(api, runtime, pod_resources, _narrate, _smi(given.smi_dir))
         plugin = DevicePlugin(spec, ports, _xids(given))
-        async with PageServer(pages(plugin), given.host, given.port) as server:
+        shell = PluginShell(plugin, given.device_plugin_dir)
+        async with PageServer(pages(plugin, lambda: shell.ready), given.host, given.port) as server:
             log.info("asked at %s", server.url)
-            shell = PluginShell(plugin, given.device_plugin_dir, ready_file=given.ready_file)
             await _serve(plugin, api, shell, Reloading(plugin, sources, given.cdi_dir))
     finally:
         await runtime.close()

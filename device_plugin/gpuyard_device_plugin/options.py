@@ -62,12 +62,6 @@ def parser() -> argparse.ArgumentParser:
         help="where on the host to put an nvidia-smi for containers (default: they get none)",
     )
     _add_healthchecks(options)
-    options.add_argument(
-        "--ready-file",
-        type=Path,
-        metavar="FILE",
-        help="exists while the kubelet watches every resource: for a readiness probe",
-    )
     options.add_argument("--host", default="127.0.0.1", help="address to be asked at (default: %(default)s)")
     options.add_argument(
         "--port", type=arguments.port, default=8082, help="0: any free port (default: %(default)s)"

@@ -24,31 +24,32 @@ POLL_SECONDS: Final = 0.5
 
 
 class PluginShell:
-    """Serves all resources of a plugin in the kubelet's device plugin `folder`.
-
-    `ready_file` exists, for a probe to see, while the kubelet watches every resource.
-    """
+    """Serves all resources of a plugin in the kubelet's device plugin `folder`."""
 
     def __init__(
         self,
         plugin: DevicePlugin,
         folder: Path,
         *,
-        ready_file: Path | None = None,
         poll_seconds: float = POLL_SECONDS,
     ) -> None:
         self._plugin, self._folder, self._poll_seconds = plugin, folder, poll_seconds
-        self._ready_file = ready_file
         self._servers: dict[str, ResourceServer] = {}
         self._registered: dict[str, tuple[FileIdentity, kubelet.DevicePluginOptions]] = {}
         """resource -> the kubelet.sock at which it is registered, and with which options."""
         self._awaited: set[str] = set()
         """Resources registered at the last look: the kubelet may still be about to open the stream."""
         self._problem = ""
+        self._has_looked = False
 
     @property
     def kubelet_socket(self) -> Path:
         return self._folder / "kubelet.sock"
+
+    @property
+    def ready(self) -> bool:
+        """Whether the kubelet watches every resource."""
+        return self._has_looked and all(server.streams > 0 for server in self._servers.values())
 
     async def run(self) -> None:
         """Until cancelled; then the sockets are gone. SocketPathError when the folder's name is too long."""
@@ -59,10 +60,10 @@ class PluginShell:
                 await self._follow_resources()
                 for server in self._servers.values():
                     await self._tend(server)
-                self._tell_ready(all(server.streams > 0 for server in self._servers.values()))
+                self._has_looked = True
                 await asyncio.sleep(self._poll_seconds)
         finally:
-            self._tell_ready(False)
+            self._has_looked = False
             for server in self._servers.values():
                 await server.stop()
 
@@ -75,14 +76,6 @@ class PluginShell:
         for resource in self._servers.keys() - set(wanted):
             self._registered.pop(resource, None)
             await self._servers.pop(resource).stop()
-
-    def _tell_ready(self, ready: bool) -> None:
-        if self._ready_file is None:
-            return
-        if ready:
-            self._ready_file.touch()
-        else:
-            self._ready_file.unlink(missing_ok=True)
 
     async def _tend(self, server: ResourceServer) -> None:
         if not server.is_bound:

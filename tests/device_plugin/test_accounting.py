@@ -88,7 +88,8 @@ def test_a_kubelet_that_is_silent_is_said_and_the_plugins_own_account_stays(
 def test_the_page_says_the_same() -> None:
     world = World()
     world.admit(pod("a"))
-    served = pages(world.plugin)
+    answers = iter((False, True))
+    served = pages(world.plugin, lambda: next(answers))
 
     async def got(path: str) -> Page:
         return await served[path]()
@@ -97,3 +98,4 @@ def test_the_page_says_the_same() -> None:
     assert (page.status, page.content_type) == (200, JSON_TEXT)
     assert accounts.node_from_json(orjson.loads(page.body)) == told(world)
     assert world.run(got("/livez")).body == b"ok"
+    assert [world.run(got("/readyz")).status for _ in range(2)] == [503, 200]

@@ -126,16 +126,6 @@ def test_an_api_server_that_is_not_there_is_named(
     assert error.startswith("gpuyard-device-plugin: node node-1: http://127.0.0.1:9 cannot be reached")
 
 
-def test_what_the_last_life_said_of_being_ready_is_taken_back_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(starting, "PATIENCE_SECONDS", 0)
-    ready = tmp_path / "ready"
-    ready.touch()
-    assert main([*UNREACHABLE, f"--ready-file={ready}"]) == 2
-    assert not ready.exists()
-
-
 def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--help"])

@@ -17,7 +17,7 @@ from tests.device_plugin.world import World
 
 def scraped(world: World) -> Mapping[str, float]:
     """Each sample by name and labels, as a scraper gets it."""
-    page = asyncio.run(pages(world.plugin)["/metrics"]())  # type: ignore[arg-type]
+    page = asyncio.run(pages(world.plugin, lambda: True)["/metrics"]())  # type: ignore[arg-type]
     assert page.content_type.startswith("text/plain; version=")
     return {
         sample.name.removeprefix("gpuyard_device_plugin_")

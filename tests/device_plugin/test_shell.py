@@ -24,7 +24,6 @@ from tests.device_plugin.grpc_kubelet import GrpcKubelet, short_folder
 GPU = vocabulary.GPU
 ENDPOINT = "gpuyard-gpu.sock"
 RENAMED = PluginConfig(sharing=Sharing(SharingMode.TIME_SLICING, 4, renamed=True))
-READY = "ready"
 
 
 @dataclass
@@ -33,6 +32,7 @@ class Scene:
 
     kubelet: GrpcKubelet
     plugin: DevicePlugin
+    shell: PluginShell
     task: "asyncio.Task[None]"
 
     async def registered(self, times: int) -> None:
@@ -53,8 +53,8 @@ async def scene(*, started: bool = True) -> AsyncIterator[Scene]:
             await kubelet.start()
         runtime = AsyncioRuntime()
         plugin = DevicePlugin(PluginSpec(NODE, gpus(2)), Ports(MemoryApi(), runtime, TinyKubelet()))
-        shell = PluginShell(plugin, folder, ready_file=folder / READY, poll_seconds=0.01)
-        found = Scene(kubelet, plugin, asyncio.create_task(shell.run()))
+        shell = PluginShell(plugin, folder, poll_seconds=0.01)
+        found = Scene(kubelet, plugin, shell, asyncio.create_task(shell.run()))
         try:
             yield found
         finally:
@@ -64,7 +64,7 @@ async def scene(*, started: bool = True) -> AsyncIterator[Scene]:
 
 
 def sockets(folder: Path) -> list[str]:
-    return sorted(found.name for found in folder.iterdir() if found.name != READY)
+    return sorted(found.name for found in folder.iterdir())
 
 
 def test_it_registers_under_the_rules_of_the_api_and_sends_the_whole_list() -> None:
@@ -88,13 +88,12 @@ async def appears(path: Path) -> None:
 def test_it_is_ready_while_the_kubelet_watches_and_no_longer() -> None:
     async def story() -> None:
         async with scene(started=False) as found:
-            ready = found.kubelet.folder / READY
             await appears(found.kubelet.folder / ENDPOINT)
-            assert not ready.exists()
+            assert not found.shell.ready
             await found.kubelet.start()
-            await appears(ready)
+            await found.kubelet.until(lambda: found.shell.ready)
             await found.stop()
-            assert not ready.exists()
+            assert not found.shell.ready
 
     asyncio.run(story())
 
