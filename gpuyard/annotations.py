@@ -13,6 +13,8 @@ from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
 
 MOST_DEVICES = 100_000
 """Devices that an inventory may stand for: far beyond any node, far below what would exhaust a reader's memory."""
+MOST_SLICES = 64
+"""Memory slices of a GPU, which readers list one by one: several times what any board of the MIG tables has."""
 
 Allocation = Mapping[str, Mapping[str, tuple[str, ...]]]
 """container -> resource -> device ids."""
@@ -127,12 +129,16 @@ def _gpu(document: Mapping[str, Any]) -> GPU:
         nvlink=None if document["nvlink"] is None else _whole(document["nvlink"]),
         healthy=_truth(document["healthy"]),
         mig_enabled=_truth(document["migEnabled"]),
-        instances=tuple(
-            Instance(_text(i["profile"]), _whole(i["start"]), _whole(i["size"]), _text(i["uuid"]))
-            for i in document["instances"]
-        ),
+        instances=tuple(_instance(found) for found in document["instances"]),
         lost_links=tuple(_whole(index) for index in document.get("lostLinks", ())),
     )
+
+
+def _instance(document: Mapping[str, Any]) -> Instance:
+    start, size = _whole(document["start"]), _whole(document["size"])
+    if not 0 <= start < start + size <= MOST_SLICES:
+        raise ValueError(f"no GPU has slices {start} to {start + size}")
+    return Instance(_text(document["profile"]), start, size, _text(document["uuid"]))
 
 
 def _canonical(content: dict[str, Any]) -> str:

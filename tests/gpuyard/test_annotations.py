@@ -1,3 +1,4 @@
+import dataclasses
 import json
 from typing import Any
 
@@ -15,7 +16,7 @@ WHOLE = st.integers(-5, 10**9)
 ALLOCATIONS = st.dictionaries(
     TEXT, st.dictionaries(TEXT, st.lists(TEXT, max_size=3).map(tuple), max_size=2), max_size=3
 )
-INSTANCES = st.builds(Instance, TEXT, WHOLE, WHOLE, TEXT)
+INSTANCES = st.builds(Instance, TEXT, st.integers(0, 32), st.integers(1, 32), TEXT)
 GPUS = st.builds(
     GPU,
     WHOLE,
@@ -116,6 +117,16 @@ def test_an_inventory_with_one_bad_value_is_nothing(key: str, bad: Any) -> None:
 def test_an_inventory_with_a_bad_setting_is_nothing(key: str, bad: Any) -> None:
     document = json.loads(write_inventory(Inventory()))
     assert read_inventory(json.dumps({**document, key: bad})) is None
+
+
+@pytest.mark.parametrize(("start", "size"), [(0, 10**12), (10**12, 1), (-1, 2), (0, 0), (3, -1), (0, True)])
+def test_an_inventory_with_an_instance_where_no_gpu_has_slices_is_nothing(start: int, size: int) -> None:
+    whole = GPU(0, "GPU-0", "NVIDIA-A100-SXM4-40GB", 40960, mig_enabled=True)
+    cut = dataclasses.replace(whole, instances=(Instance("1g.5gb", 0, 1, "MIG-0"),))
+    document = json.loads(write_inventory(Inventory((cut,))))
+    assert read_inventory(json.dumps(document)) is not None
+    document["gpus"][0]["instances"][0] |= {"start": start, "size": size}
+    assert read_inventory(json.dumps(document)) is None
 
 
 def test_an_inventory_that_stands_for_more_devices_than_any_node_has_is_nothing() -> None:
