@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from gpuyard.writes import JSON, Write
 from gpuyard_cli import auditing, requests, runner
@@ -14,7 +13,7 @@ from gpuyard_cli.extender_proxy import ExtenderProxy
 from gpuyard_cli.injections import DriverFault, RefusedBinding
 from gpuyard_cli.inputs import InvalidInputError, documents
 from gpuyard_cli.kind_faults import Refusals
-from gpuyard_cli.kind_roles import marked, offered
+from gpuyard_cli.kind_roles import marked
 from gpuyard_cli.kind_yard import LOOK_SECONDS, KindYard
 from gpuyard_cli.live_accounts import LiveAccounts
 from gpuyard_cli.observation import Snapshot
@@ -68,7 +67,7 @@ class KindBackend:
     async def snapshot(self, namespace: str) -> Snapshot:
         seen = await requests.snapshot(self._yard.api, namespace)
         await self._refusals.watch(seen.pods)
-        nodes = tuple(map(_without_empty, filter(self._plays, seen.nodes)))
+        nodes = tuple(filter(self._plays, seen.nodes))
         names = {node["metadata"]["name"] for node in nodes}
         explained: dict[str, JSON] = {}
         for pod in requests.waiting(seen.pods, namespace):
@@ -142,10 +141,3 @@ def own_namespace(example: Example) -> str:
             example.folder / "scenario.yaml", "namespace", problem, "add a Namespace object"
         )
     return name
-
-
-def _without_empty(node: JSON) -> JSON:
-    """Only what a node really offers: a kubelet names a resource for minutes after its plugin has gone."""
-    allocatable: dict[str, Any] = node["status"]["allocatable"]
-    kept = {name: count for name, count in allocatable.items() if "/" not in name or name in offered(node)}
-    return {**node, "status": {**node["status"], "allocatable": kept}}

@@ -1,13 +1,12 @@
 """What it means for a worker to play a node of a yard: pure functions of API objects."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from gpuyard import annotations, vocabulary
 from gpuyard.inventory import Inventory
-from gpuyard.quantities import whole
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
+from gpuyard_cli.observation import offered
 from gpuyard_device_plugin import config, node_inventory
 
 OF_A_SCENARIO: Final = "gpuyard.io/scenario"
@@ -20,12 +19,6 @@ def marked(obj: JSON) -> JSON:
         return obj
     notes = {**(obj["metadata"].get("annotations") or {}), OF_A_SCENARIO: "true"}
     return {**obj, "metadata": {**obj["metadata"], "annotations": notes}}
-
-
-def offered(node: JSON) -> dict[str, int]:
-    """What a node offers beside CPU and memory. A kubelet keeps naming a resource whose plugin has gone, with 0."""
-    allocatable: Mapping[str, str] = (node.get("status") or {}).get("allocatable") or {}
-    return {name: whole(count) for name, count in allocatable.items() if "/" in name and whole(count)}
 
 
 def ends(pod: JSON) -> bool:

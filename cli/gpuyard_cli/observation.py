@@ -93,6 +93,12 @@ def held_devices(pod: JSON) -> dict[str, tuple[str, ...]]:
     }
 
 
+def offered(node: JSON) -> dict[str, int]:
+    """What a node offers beside CPU and memory. A kubelet keeps naming a resource whose plugin has gone, with 0."""
+    allocatable: Mapping[str, str] = (node.get("status") or {}).get("allocatable") or {}
+    return {name: whole(count) for name, count in allocatable.items() if "/" in name and whole(count)}
+
+
 def is_live(pod: JSON) -> bool:
     return (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
 
@@ -111,8 +117,7 @@ class _Yard:
                 continue
             name = metadata["name"]
             self.names[name] = (metadata.get("labels") or {}).get(vocabulary.YARD_NODE, name)
-            offered = (node.get("status") or {}).get("allocatable") or {}
-            self.allocatable[name] = {r: whole(q) for r, q in offered.items() if "/" in r}
+            self.allocatable[name] = offered(node)
             inventory = annotations.read_inventory(
                 (metadata.get("annotations") or {}).get(vocabulary.INVENTORY)
             )

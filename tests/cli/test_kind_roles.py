@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuyard import annotations, vocabulary, yard
-from gpuyard_cli.kind_roles import OF_A_SCENARIO, ends, marked, offered, offers, role, told, values
+from gpuyard_cli.kind_roles import OF_A_SCENARIO, ends, marked, offers, role, told, values
+from gpuyard_cli.observation import offered
 from gpuyard_device_plugin import config, node_inventory
 
 [PART, LATER] = yard.parse(

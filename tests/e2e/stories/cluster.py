@@ -10,8 +10,7 @@ from gpuyard import annotations, vocabulary
 from gpuyard.annotations import Allocation
 from gpuyard.writes import JSON, PatchType, Reply, Write
 from gpuyard_cli.invariants import shared_devices
-from gpuyard_cli.kind_roles import offered
-from gpuyard_cli.observation import held_devices, is_live
+from gpuyard_cli.observation import held_devices, is_live, offered
 from gpuyard_kube.http import HttpApi
 
 PATIENCE_SECONDS = 120.0

@@ -4,7 +4,7 @@ from gpuyard import annotations, vocabulary
 from gpuyard.writes import JSON
 from gpuyard_cli import requests
 from gpuyard_cli.injections import gpu_fault
-from gpuyard_cli.kind_roles import offered
+from gpuyard_cli.observation import offered
 from tests.e2e.stories.cluster import Cluster, held, node_of, until
 from tests.e2e.stories.nodes import life
 
