@@ -64,8 +64,8 @@ class PluginShell:
                 await asyncio.sleep(self._poll_seconds)
         finally:
             self._has_looked = False
-            for server in self._servers.values():
-                await server.stop()
+            # All at once: each waits for its calls to end, and the kubelet gives all of them together five seconds.
+            await asyncio.gather(*(server.stop() for server in self._servers.values()))
 
     async def _follow_resources(self) -> None:
         """Another configuration can have other resources."""

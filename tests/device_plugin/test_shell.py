@@ -15,11 +15,12 @@ from gpuyard.inventory import MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin import advertised
 from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.ports import PluginSpec, Ports
+from gpuyard_device_plugin.server import ResourceServer
 from gpuyard_device_plugin.service import DevicePlugin
 from gpuyard_device_plugin.shell import PluginShell
 from gpuyard_kube.runtime import AsyncioRuntime
 from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus, report
-from tests.device_plugin.grpc_kubelet import GrpcKubelet, short_folder
+from tests.device_plugin.grpc_kubelet import DEADLINE_SECONDS, GrpcKubelet, short_folder
 
 GPU = vocabulary.GPU
 ENDPOINT = "gpuyard-gpu.sock"
@@ -189,6 +190,29 @@ def test_stopping_ends_the_streams_and_leaves_no_socket_behind() -> None:
             await found.registered(1)
             await found.stop()
             await found.kubelet.until(lambda: found.kubelet.ended == [GPU])
+            assert sockets(found.kubelet.folder) == ["kubelet.sock"]
+
+    asyncio.run(story())
+
+
+def test_all_sockets_go_at_once_however_long_the_calls_of_each_take() -> None:
+    """A kubelet waits five seconds before it kills the plugin; with dynamic MIG there are half a dozen sockets."""
+
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            config = PluginConfig(mig_strategy=MigStrategy.DYNAMIC)
+            found.plugin.reconfigure(PluginSpec(NODE, gpus(2), config))
+            await found.kubelet.until(lambda: len(found.kubelet.lists) == len(found.plugin.resources) > 5)
+            stop, waiting = ResourceServer.stop, asyncio.Barrier(len(found.plugin.resources))
+
+            async def slow(server: ResourceServer) -> None:
+                await waiting.wait()
+                await stop(server)
+
+            with patch.object(ResourceServer, "stop", slow):
+                async with asyncio.timeout(DEADLINE_SECONDS):
+                    await found.stop()
             assert sockets(found.kubelet.folder) == ["kubelet.sock"]
 
     asyncio.run(story())
