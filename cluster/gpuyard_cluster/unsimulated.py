@@ -10,7 +10,7 @@ from typing import Final
 
 from gpuyard.amounts import containers_of
 from gpuyard.writes import JSON
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 
 CONDITION: Final = "gpuyard.io/NotSimulated"
 

@@ -5,7 +5,6 @@ nobody else; written is a change of the code and nothing else (the API server is
 an extender that has just started: the name of the event says pod and code); a verb never waits for it.
 """
 
-import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_extender.pods import Pod
 from gpuyard_kube.api import Api
+from gpuyard_kube.recording import Source, Told, event
 from gpuyard_kube.runtime import Runtime
 
 PAUSE_SECONDS: Final = 0.05
@@ -67,44 +67,26 @@ class Events:
             self._busy = False
 
     async def _write(self, change: _Change) -> None:
-        event = _event(change, self._runtime.now())
-        reply = await self._api.send(event)
+        write = _event(change, self._runtime.now())
+        reply = await self._api.send(write)
         if reply.status == 409 and change.again:
-            await self._api.send(_renewed(event))
+            await self._api.send(_renewed(write))
         elif not reply.ok and reply.status != 409:
             # Best effort, as all events; the next rejection tries again.
             self._told.pop(change.pod.uid, None)
 
 
 def _event(change: _Change, now: float) -> Write:
-    pod, moment = change.pod, f"{datetime.datetime.fromtimestamp(now, datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
+    pod = change.pod
+    metadata = {"namespace": pod.namespace, "name": pod.name, "uid": pod.uid}
+    about: JSON = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
     mark = hashlib.sha256(f"{pod.uid} {change.code}".encode()).hexdigest()[:16]
-    involved = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "namespace": pod.namespace,
-        "name": pod.name,
-        "uid": pod.uid,
-    }
-    body: JSON = {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": f"{pod.name}.{mark}", "namespace": pod.namespace},
-        "involvedObject": involved,
-        "type": "Warning",
-        "reason": change.code.value,
-        "message": change.text,
-        "source": {"component": vocabulary.EXTENDER},
-        "reportingComponent": vocabulary.EXTENDER,
-        "firstTimestamp": moment,
-        "lastTimestamp": moment,
-        "count": 1,
-    }
-    return Write("POST", f"/api/v1/namespaces/{pod.namespace}/events", body)
+    told = Told(about, change.code.value, change.text, warning=True)
+    return event(Source(vocabulary.EXTENDER), told, f"{pod.name}.{mark}", now)
 
 
-def _renewed(event: Write) -> Write:
+def _renewed(write: Write) -> Write:
     """The event is there from before the code was another one: it is the last word again."""
-    assert isinstance(event.body, dict)
-    change = {key: event.body[key] for key in ("message", "lastTimestamp")}
-    return Write("PATCH", f"{event.path}/{event.body['metadata']['name']}", change, PatchType.MERGE)
+    assert isinstance(write.body, dict)
+    change = {key: write.body[key] for key in ("message", "lastTimestamp")}
+    return Write("PATCH", f"{write.path}/{write.body['metadata']['name']}", change, PatchType.MERGE)

@@ -5,13 +5,13 @@ what to write. A candidate measures a foreign Lease by its own clock, from the m
 clocks that differ do no harm.
 """
 
-import datetime
 import logging
 from dataclasses import dataclass, replace
 
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
+from gpuyard_kube.timestamps import rfc3339_micro
 
 log = logging.getLogger("gpuyard.election")
 
@@ -110,7 +110,7 @@ async def _attempt(api: Api, candidate: Candidate, sight: Sight, now: float) -> 
 
 
 def _lease(candidate: Candidate, old: JSON | None, now: float) -> JSON:
-    stamp = datetime.datetime.fromtimestamp(now, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    stamp = rfc3339_micro(now)
     before = (old or {}).get("spec") or {}
     same = before.get("holderIdentity") == candidate.identity
     return {

@@ -17,11 +17,11 @@ Where the PodGroup's definition is of scheduler-plugins itself the API server dr
 with what else changes, and never for their own sake; and that a group has started is known from its phase.
 """
 
-import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuyard.writes import JSON
+from gpuyard_kube.timestamps import rfc3339
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 
@@ -125,4 +125,4 @@ def _conditions(group: Group, spoken: Sequence[JSON], now: float) -> list[JSON]:
 def _since(old: JSON | None, new: JSON, now: float) -> str:
     if old is not None and old.get("status") == new["status"] and old.get("lastTransitionTime"):
         return str(old["lastTransitionTime"])
-    return datetime.datetime.fromtimestamp(now, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return rfc3339(now)

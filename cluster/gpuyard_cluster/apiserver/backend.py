@@ -8,7 +8,6 @@ import random
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Self
 
 from gpuyard_cluster.apiserver.admission.consultation import Ask, Consultation, cannot_ask
@@ -19,6 +18,7 @@ from gpuyard_cluster.apiserver.routing import Target
 from gpuyard_cluster.apiserver.storage.storage import Store, Stored
 from gpuyard_cluster.apiserver.storage.views import View
 from gpuyard_cluster.apiserver.storage.watches import OpenWatches
+from gpuyard_kube.timestamps import rfc3339
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """No vowels, so that no words appear (`k8s.io/apimachinery/pkg/util/rand`)."""
@@ -60,7 +60,7 @@ class Backend:
 
     def timestamp(self, later: float = 0) -> str:
         """The time now, or `later` seconds from now, as metav1.Time writes it."""
-        return f"{datetime.fromtimestamp(self.now() + later, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        return rfc3339(self.now() + later)
 
     def uid(self) -> str:
         """A new uid."""

@@ -7,7 +7,7 @@ wait` read nothing else.
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers.families import Family, unavailable
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 
 
 def of(found: JSON, known: Family, now: float) -> tuple[JSON, float | None]:

@@ -15,7 +15,7 @@ from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import NOTHING, Decision, Note, earliest, status_write
 from gpuyard_cluster.controllers.families import share
 from gpuyard_cluster.controllers.objects import Objects, controller_of, key_of
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 
 BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 DELETION_SECONDS = 120.0

@@ -15,7 +15,7 @@ from gpuyard_cluster.controllers.decisions import NOTHING, Act, Decision, delete
 from gpuyard_cluster.controllers.job_counts import Counts
 from gpuyard_cluster.controllers.job_ends import JOBS, Ending
 from gpuyard_cluster.controllers.objects import Objects, key_of
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 
 
 class Jobs:

@@ -11,9 +11,9 @@ from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.controllers import content, discovered
 from gpuyard_cluster.controllers.worker import Worker
-from gpuyard_cluster.timestamps import rfc3339
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
+from gpuyard_kube.timestamps import rfc3339
 
 POLL_SECONDS = 0.5
 """Between two looks at a namespace whose content needs time to go."""

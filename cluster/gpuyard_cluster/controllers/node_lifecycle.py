@@ -13,7 +13,7 @@ from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers import pods, taint_eviction
 from gpuyard_cluster.controllers.decisions import NOTHING, Act, Decision, Note, earliest, patch
 from gpuyard_cluster.controllers.objects import Objects
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 
 NODES = "/api/v1/nodes"
 GRACE_SECONDS = 50.0

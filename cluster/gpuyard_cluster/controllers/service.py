@@ -13,8 +13,8 @@ from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.controllers.decisions import Act, Controller, Decision, Note, earliest
 from gpuyard_cluster.controllers.objects import Objects
 from gpuyard_cluster.controllers.worker import Worker
-from gpuyard_cluster.recording import Recorder, Source, Told
 from gpuyard_kube.api import Api
+from gpuyard_kube.recording import Recorder, Source, Told
 from gpuyard_kube.runtime import Runtime
 
 RETRY_SECONDS = 1.0

@@ -12,7 +12,7 @@ from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import Act, Note, delete, earliest
 from gpuyard_cluster.controllers.objects import Objects
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 
 
 def evictions(

@@ -4,9 +4,9 @@ Stands for the kubelet's lease controller (`kube-node-lease`, 40 s, renewed ever
 """
 
 from gpuyard.writes import JSON, PatchType, Write
-from gpuyard_cluster.timestamps import rfc3339_micro
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
+from gpuyard_kube.timestamps import rfc3339_micro
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 RENEW_SECONDS = 10.0

@@ -14,7 +14,7 @@ from gpuyard import quantities
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.apiserver.documents.health import VERSION
 from gpuyard_cluster.kubelet.device_manager import Devices
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 
 
 @dataclass(frozen=True, slots=True)

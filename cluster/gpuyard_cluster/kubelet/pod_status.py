@@ -14,7 +14,7 @@ from gpuyard_cluster.kubelet.checkpoint import Started
 from gpuyard_cluster.kubelet.device_manager import Devices
 from gpuyard_cluster.kubelet.node_status import address
 from gpuyard_cluster.kubelet.runs import End, History, Run
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 
 CONDITIONS = "conditions"
 CANNOT_CREATE = "CreateContainerConfigError"

@@ -13,8 +13,8 @@ from gpuyard_cluster.kubelet.allocation import DeviceAllocator
 from gpuyard_cluster.kubelet.node_pods import NodePods
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.own_node import OwnNode
-from gpuyard_cluster.recording import Recorder, Source
 from gpuyard_kube.api import Api
+from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
 
 RETRY_SECONDS = 1.0

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.kubelet.pod_status import CANNOT_CREATE
-from gpuyard_cluster.recording import Told
+from gpuyard_kube.recording import Told
 
 
 def of_write(pod: JSON, status: JSON) -> list[Told]:

@@ -5,12 +5,12 @@ nothing.
 """
 
 from gpuyard import vocabulary
-from gpuyard_cluster.recording import Recorder, Source
 from gpuyard_cluster.scheduler import reports
 from gpuyard_cluster.scheduler.cache import ClusterCache
 from gpuyard_cluster.scheduler.pods import PodInfo
 from gpuyard_cluster.scheduler.preemption import Preemption
 from gpuyard_kube.api import Api
+from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
 
 _GONE = (404, 409, 422)

@@ -9,9 +9,9 @@ from typing import Any
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster import unsimulated
-from gpuyard_cluster.recording import Told
 from gpuyard_cluster.scheduler.pods import PodInfo
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.recording import Told
+from gpuyard_kube.timestamps import rfc3339
 
 UNSCHEDULABLE, SCHEDULER_ERROR = "Unschedulable", "SchedulerError"
 

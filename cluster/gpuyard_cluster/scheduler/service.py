@@ -10,7 +10,6 @@ from random import Random
 from gpuyard import vocabulary
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.writes import JSON
-from gpuyard_cluster.recording import Recorder, Source
 from gpuyard_cluster.scheduler import reports
 from gpuyard_cluster.scheduler.attempt import Chosen, Failed, Unschedulable, attempt, describe
 from gpuyard_cluster.scheduler.cache import ClusterCache
@@ -21,6 +20,7 @@ from gpuyard_cluster.scheduler.pods import PodInfo
 from gpuyard_cluster.scheduler.preemption import DefaultPreemption, Preemption, Spared
 from gpuyard_cluster.scheduler.queue import SchedulingQueue
 from gpuyard_kube.api import Api
+from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
 
 _ACTOR = "scheduler"

@@ -1,6 +1,6 @@
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.controllers.node_lifecycle import GRACE_SECONDS, NodeLifecycle
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 from tests.cluster.controllers.workshop import Workshop
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"

@@ -10,7 +10,7 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.controllers.decisions import Controller
 from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
 from gpuyard_cluster.controllers.service import ControllerManager
-from gpuyard_cluster.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339
 from tests.cluster.controllers.faulty_api import FaultyApi
 
 BASES = {

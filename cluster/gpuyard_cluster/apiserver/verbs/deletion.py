@@ -7,7 +7,7 @@ Stands for `rest.BeforeDelete` and `registry.Store.Delete` of kube-apiserver. La
 """
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.admission import admission
@@ -19,6 +19,7 @@ from gpuyard_cluster.apiserver.storage import commits
 from gpuyard_cluster.apiserver.storage.storage import Stored
 from gpuyard_cluster.apiserver.wire.delete_options import DeleteOptions
 from gpuyard_cluster.apiserver.wire.options import WriteOptions
+from gpuyard_kube.timestamps import rfc3339
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 DEFINITION_CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -95,7 +96,7 @@ def _mark_graceful(backend: Backend, pod: JSON, asked: int | None) -> bool:
         if asked is None or asked >= left:
             return False
         ends = datetime.fromisoformat(meta["deletionTimestamp"]).timestamp() - left + asked
-        meta["deletionTimestamp"] = f"{datetime.fromtimestamp(ends, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        meta["deletionTimestamp"] = rfc3339(ends)
         meta["deletionGracePeriodSeconds"] = asked
         return True
     seconds = _grace(pod, asked)

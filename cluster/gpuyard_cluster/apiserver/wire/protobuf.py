@@ -8,7 +8,6 @@ every field that is no pointer, JSON leaves out those that are empty.
 import base64
 import functools
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -16,6 +15,7 @@ import orjson
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.errors import ApiError, bad_request
 from gpuyard_cluster.apiserver.wire.protobuf_table import TABLE
+from gpuyard_kube.timestamps import rfc3339
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"
@@ -77,7 +77,7 @@ def _value(value: Any, kind: str) -> Any:
 
 def _time(value: bytes) -> str | None:
     seconds = dict(_fields(value)).get(1)
-    return None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return None if seconds is None else rfc3339(seconds)
 
 
 def _microtime(value: bytes) -> str | None:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from gpuyard.writes import JSON, PatchType, Write
-from gpuyard_cluster.timestamps import rfc3339
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
+from gpuyard_kube.timestamps import rfc3339
 
 REMEMBERED = 4096
 """So many events are known to be there already (maxLruCacheEntries)."""
@@ -96,19 +96,18 @@ def _gathered(account: _Account, told: Told) -> Told:
 def _next(account: _Account, source: Source, told: Told, now: float) -> Write:
     combined = told.text.startswith("(combined")
     key = f"{told.reason} {told.part} {'' if combined else told.text}"
-    name, count = account.seen.get(key, ("", 0))
-    write = _again(told, name, count + 1, now) if name else event(source, told, now)
-    account.seen[key] = (name or _name(source, told, now), count + 1)
-    return write
+    name, count = account.seen.get(key) or (_name(source, told, now), 0)
+    account.seen[key] = name, count + 1
+    return _again(told, name, count + 1, now) if count else event(source, told, name, now)
 
 
-def event(source: Source, told: Told, now: float) -> Write:
-    """Create the event."""
+def event(source: Source, told: Told, name: str, now: float) -> Write:
+    """Create the event under this name."""
     namespace = told.about["metadata"].get("namespace") or "default"
     body: JSON = {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": _name(source, told, now), "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace},
         "involvedObject": _reference(told),
         "type": "Warning" if told.warning else "Normal",
         "reason": told.reason,

@@ -1,6 +1,6 @@
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
-from gpuyard_cluster.recording import BURST, REFILL_SECONDS, SIMILAR, Recorder, Source, Told
+from gpuyard_kube.recording import BURST, REFILL_SECONDS, SIMILAR, Recorder, Source, Told
 
 POD: JSON = {
     "apiVersion": "v1",
