@@ -8,7 +8,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import Any, Final
+
+_DIGITS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,14 @@ def presets() -> Mapping[str, Preset]:
     text = resources.files("gpuyard").joinpath("data/presets.json").read_text("utf-8")
     found = json.loads(text)["presets"]
     return {name: Preset(name, preset["about"], _node(found, preset)) for name, preset in found.items()}
+
+
+def counted(text: str) -> tuple[int, str]:
+    """How many nodes of which kind `2xdgx-h100` asks for; one of that name where no number is in front."""
+    number, times, name = text.partition("x")
+    if times and name and number.isascii() and number.isdecimal() and len(number) <= _DIGITS:
+        return int(number), name
+    return 1, text
 
 
 def _node(found: Mapping[str, Any], preset: Mapping[str, Any]) -> dict[str, Any]:

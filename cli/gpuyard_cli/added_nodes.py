@@ -4,13 +4,12 @@ Stands for the templates that a cluster autoscaler gets from its cloud. Law: mad
 of `gpuyard up`.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
 from gpuyard import quantities, vocabulary, yard
-from gpuyard.presets import presets
+from gpuyard.presets import counted, presets
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cli.inputs import InvalidInputError
@@ -25,21 +24,15 @@ def added(wanted: Sequence[str]) -> list[JSON]:
     """The nodes that texts such as `2xdgx-h100` ask for. InvalidInputError names what is wrong with one."""
     counts = Counter[str]()
     for text in wanted:
-        count, name = _parsed(text)
+        count, name = counted(text)
+        if text.startswith("0") or name not in presets():
+            remedy = f"write 2xPRESET with one of {', '.join(presets())}"
+            raise InvalidInputError("--add-nodes", "", f"{text!r} is unknown", remedy)
         counts[name] += count
     if sum(counts.values()) > _MOST:
         raise InvalidInputError("--add-nodes", "", f"{sum(counts.values())} nodes", f"at most {_MOST}")
     names = [(name, f"added-{name}-{i + 1}") for name, count in counts.items() for i in range(count)]
     return list(map(_node, yard.parse({"nodes": [{"name": node, "preset": name} for name, node in names]})))
-
-
-def _parsed(text: str) -> tuple[int, str]:
-    match = re.fullmatch(r"(?:([1-9][0-9]{0,4})x)?(.+)", text)
-    count, name = (int(match[1] or 1), match[2]) if match else (0, text)
-    if name not in presets():
-        remedy = f"write 2xPRESET with one of {', '.join(presets())}"
-        raise InvalidInputError("--add-nodes", "", f"{text!r} is unknown", remedy)
-    return count, name
 
 
 def _node(made: YardNode) -> JSON:

@@ -75,15 +75,13 @@ async def _recorded(kubeconfig: str | None, span: int | None) -> "Recording":
 
 async def record(api: "HttpApi", ended: asyncio.Event, span: int | None) -> "Recording":
     """Everything until `ended`, or for `span` seconds. InvalidInputError where it may not be listed."""
-    from gpuyard_cli.capture_recording import PATHS, Recording
+    from gpuyard_cli.capture_recording import Recording
+    from gpuyard_cli.watched import PATHS, listed
     from gpuyard_kube.informer import Informer
     from gpuyard_kube.runtime import AsyncioRuntime
 
     for path in PATHS.values():
-        reply = await api.read(path, limit="1")
-        if not reply.ok:
-            remedy = "use a kubeconfig that may list and watch nodes and pods"
-            raise InvalidInputError("cluster", path, reply.reason, remedy)
+        await listed(api, path, limit="1")
     recording = Recording(AsyncioRuntime().now)
     informer = asyncio.create_task(Informer(api, recording, PATHS).run())
     try:

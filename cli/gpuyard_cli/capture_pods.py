@@ -15,8 +15,7 @@ from gpuyard.amounts import CPU, MEMORY, MIB
 from gpuyard.verdicts import Rejection
 from gpuyard.wishes import Wishes
 from gpuyard.writes import JSON
-
-_ENDED = ("Succeeded", "Failed")
+from gpuyard_cli.observation import is_live
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ def recorded(pod: JSON, now: int) -> PodRecord:
             phase=phase,
             created=created,
             scheduled=max(created, _scheduled(status, created)) if node else None,
-            ended=_ended(status, now) if phase in _ENDED else None,
+            ended=None if is_live(pod) else _ended(status, now),
         )
     except (AttributeError, KeyError, TypeError, OverflowError) as error:
         raise ValueError(f"no pod that can be read: {error!r}") from error

@@ -14,12 +14,11 @@ from gpuyard_cli.capture_nodes import NodeRecord
 from gpuyard_cli.capture_pods import PodRecord
 from gpuyard_cli.imported.notes import Notes
 
-PATHS: Final = {"nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
 _UNREADABLE: Final = "left out, for it cannot be read"
 
 
 class Recording:
-    """`gpuyard_kube.api.Observer` of PATHS. `now` tells seconds since the epoch."""
+    """`gpuyard_kube.api.Observer` of `watched.PATHS`. `now` tells seconds since the epoch."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now

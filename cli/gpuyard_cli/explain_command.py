@@ -2,7 +2,7 @@
 
 import argparse
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gpuyard_cli import output
@@ -54,15 +54,16 @@ def table(found: dict[str, Any]) -> Iterator[str]:
         place = member.get("node") or (f"a place on {member['seat']} is kept" if "seat" in member else "-")
         yield f"  {member['pod']:<32}{member['phase']:<12}{place}"
     yield from causes(found["nodes"])
-    if found.get("remedies"):
+    yield from remedies(found.get("remedies") or ())
+
+
+def remedies(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """What would help, each with the pods that it speaks of; nothing where nothing would."""
+    if found:
         yield from ["", "What would make it fit, each by itself:"]
-        yield from (f"  - {remedy_line(remedy)}" for remedy in found["remedies"])
-
-
-def remedy_line(remedy: dict[str, Any]) -> str:
-    """One remedy, with the pods that it speaks of."""
-    named = f": {output.few(remedy['pods'], 6)}" if remedy["pods"] else ""
-    return f"{remedy['text']}{named}"
+    for remedy in found:
+        named = f": {output.few(remedy['pods'], 6)}" if remedy["pods"] else ""
+        yield f"  - {remedy['text']}{named}"
 
 
 def _headline(found: dict[str, Any]) -> str:

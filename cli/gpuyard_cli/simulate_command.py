@@ -70,7 +70,7 @@ def table(answer: dict[str, Any]) -> Iterator[str]:
 
 def _outcome(found: dict[str, Any]) -> Iterator[str]:
     from gpuyard.verdicts import Reason
-    from gpuyard_cli.explain_command import remedy_line
+    from gpuyard_cli.explain_command import remedies
     from gpuyard_cli.reasons import of_groups
 
     yield _headline(found)
@@ -84,9 +84,7 @@ def _outcome(found: dict[str, Any]) -> Iterator[str]:
     yield from of_groups(
         [(Reason(why["reason"]), why["nodes"], list(why["details"].items())) for why in found["why"]]
     )
-    if found["remedies"]:
-        yield from ["", "What would make it fit, each by itself:"]
-        yield from (f"  - {remedy_line(remedy)}" for remedy in found["remedies"])
+    yield from remedies(found["remedies"])
 
 
 def _headline(found: dict[str, Any]) -> str:

@@ -65,15 +65,13 @@ async def _top(arguments: argparse.Namespace) -> None:
 
 async def look(api: "HttpApi") -> "Followed":
     """The cluster of this moment. InvalidInputError where it may not be listed."""
-    from gpuyard_cli.top_reading import PATHS, Followed
+    from gpuyard_cli.top_reading import Followed
+    from gpuyard_cli.watched import PATHS, listed
 
     followed = Followed()
     for resource, path in PATHS.items():
-        reply = await api.read(path)
-        if not reply.ok:
-            remedy = "use a kubeconfig that may list and watch nodes and pods"
-            raise InvalidInputError("cluster", path, reply.reason, remedy)
-        followed.replace(resource, reply.body.get("items") or [])
+        found = await listed(api, path)
+        followed.replace(resource, found.get("items") or [])
     return followed
 
 

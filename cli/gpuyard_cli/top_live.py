@@ -17,7 +17,8 @@ import tty
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from gpuyard_cli.top_reading import PATHS, Followed
+from gpuyard_cli.top_reading import Followed
+from gpuyard_cli.watched import PATHS
 from gpuyard_kube import informer
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer

@@ -17,7 +17,6 @@ from gpuyard_device_plugin import driver_reports
 from gpuyard_device_plugin.driver_reports import Reports
 from gpuyard_extender import pods
 
-PATHS: Final = {"nodes": "/api/v1/nodes", "pods": "/api/v1/pods"}
 _UNREADABLE: Final = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
 
 
@@ -46,7 +45,7 @@ class SeenNode:
 
 
 class Followed:
-    """`gpuyard_kube.api.Observer` of PATHS. `heard` is called with the resource after each change."""
+    """`gpuyard_kube.api.Observer` of `watched.PATHS`. `heard` is called with the resource after each change."""
 
     def __init__(self) -> None:
         self.heard: Callable[[str], None] = lambda _: None

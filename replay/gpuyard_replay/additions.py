@@ -1,12 +1,11 @@
 """More nodes than a trace has: what would have become of the same pods with them?"""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from gpuyard import quantities, yard
 from gpuyard.amounts import MIB
-from gpuyard.presets import presets
+from gpuyard.presets import counted, presets
 from gpuyard_replay.traces import InvalidTraceError, TraceNode
 
 _MOST: Final = 10_000
@@ -16,21 +15,15 @@ def parsed(texts: Sequence[str], nodes: Sequence[TraceNode]) -> list[TraceNode]:
     """The nodes that texts such as `2xdgx-h100` stand for: of a preset, or as a node of the trace is."""
     found: list[TraceNode] = []
     for text in texts:
-        count, name = _split(text)
+        count, name = counted(text)
+        if not name or not 1 <= count <= _MOST:
+            raise InvalidTraceError(f"--add-nodes {text}", f"not 1 to {_MOST} nodes", "write 2xNAME")
         base = _node_of(name, nodes)
         taken = {node.name for node in (*nodes, *found)}
         numbers = (f"{name}+{number}" for number in range(1, _MOST + len(taken)))
         free = (name for name in numbers if name not in taken)
         found += [TraceNode(next(free), base.cpu, base.memory, base.gpus, base.model) for _ in range(count)]
     return found
-
-
-def _split(text: str) -> tuple[int, str]:
-    match = re.fullmatch(r"(?:(\d{1,5})x)?(.+)", text)
-    count = int(match[1] or 1) if match else 0
-    if match is None or not 1 <= count <= _MOST:
-        raise InvalidTraceError(f"--add-nodes {text}", f"not 1 to {_MOST} nodes", "write 2xNAME")
-    return count, match[2]
 
 
 def _node_of(name: str, nodes: Sequence[TraceNode]) -> TraceNode:

@@ -22,6 +22,11 @@ def table(results: Mapping[str, Result]) -> str:
         used = [f"{at(points, asked).allocated:.2f}" for asked in SHOWN]
         failed = ", ".join(f"{number} x {kind}" for kind, number in sorted(result.failed.items()))
         lines.append([name, *used, f"{at(points, 100).fragmentation:.2f}", failed or "none"])
+    return aligned(lines)
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Cells in columns as wide as their widest."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 

@@ -9,6 +9,7 @@ from gpuyard_replay import plot
 from gpuyard_replay.history import History, Sample
 from gpuyard_replay.measures import Measures, measured
 from gpuyard_replay.plot import Panel
+from gpuyard_replay.tables import aligned
 
 _HOUR: Final = 3600
 _HEADS: Final = (
@@ -22,9 +23,7 @@ Runs = Mapping[tuple[str, str], History]
 
 def table(runs: Runs) -> str:
     """One line a run; what the columns are, `measures` says."""
-    lines = [_HEADS, *((*key, *_cells(measured(history))) for key, history in runs.items())]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    return aligned([_HEADS, *((*key, *_cells(measured(history))) for key, history in runs.items())])
 
 
 def _cells(found: Measures) -> Iterator[str]:

@@ -15,6 +15,7 @@ from gpuyard_cli import capture_trace
 from gpuyard_cli.capture_recording import Recording
 from gpuyard_replay import traces
 from gpuyard_replay.traces import InvalidTraceError
+from tests.cli.odd import ODD
 
 A100 = "NVIDIA-A100-SXM4-40GB"
 START = 1_700_000_000
@@ -234,11 +235,6 @@ def test_amounts_and_names_that_no_trace_has_become_such_that_one_can(tmp_path: 
     assert [each.cpu for each in traces.read_nodes(file)] == [10**12 - 1]
 
 
-ODD = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
 FIELDS = st.sampled_from(
     [
         ("metadata", "name"), ("metadata", "namespace"), ("metadata", "labels"), ("metadata", "annotations"),

@@ -14,6 +14,7 @@ from gpuyard_cli.top_json import to_json
 from gpuyard_cli.top_reading import Followed
 from gpuyard_cli.top_rows import CountRow, GpuRow, NodeRow, Owner, View, view
 from gpuyard_cli.top_table import lines
+from tests.cli.odd import ODD
 from tests.extender.builders import device, gpu_node, gpu_pod
 
 A100 = "NVIDIA-A100-SXM4-40GB"
@@ -129,11 +130,6 @@ def test_events_change_just_what_they_speak_of() -> None:
     assert heard == ["nodes", "pods", "pods", "nodes", "nodes"]
 
 
-ODD = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
 FIELDS = st.sampled_from(
     [
         ("metadata", "name"), ("metadata", "namespace"), ("metadata", "labels"), ("metadata", "annotations"),

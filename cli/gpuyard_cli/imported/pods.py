@@ -6,8 +6,8 @@ from copy import deepcopy
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
 from gpuyard_cli.imported.notes import Notes
+from gpuyard_cli.observation import is_live
 
-_ENDED = ("Succeeded", "Failed")
 _KEPT = ("name", "namespace", "labels", "annotations")
 _STATIC = "kubernetes.io/config."
 
@@ -35,7 +35,7 @@ def imported(pod: JSON, nodes: Collection[str], notes: Notes) -> JSON | None:
 
 def _left_out(pod: JSON, nodes: Collection[str]) -> str:
     node = pod["spec"].get("nodeName")
-    if (pod.get("status") or {}).get("phase") in _ENDED:
+    if not is_live(pod):
         return "pods that have ended are left out"
     if pod["metadata"].get("deletionTimestamp"):
         return "pods that are being deleted are left out"

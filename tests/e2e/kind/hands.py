@@ -86,20 +86,6 @@ class KindHands:
         finally:
             await inside(node, "kill", "-CONT", process)
 
-    async def kill_plugins(self) -> None:
-        """Each node's device plugin ends as if out of memory; done when the kubelets have started each anew."""
-        before = await self.restarts()
-        nodes = before.keys()
-        processes = await asyncio.gather(*map(plugin_process, nodes))
-        for node, process in zip(nodes, processes, strict=True):
-            await inside(node, "kill", "-KILL", process)
-
-        async def started_anew() -> bool:
-            now = await self.restarts()
-            return all(now.get(node, 0) > before[node] for node in nodes)
-
-        await until(started_anew, "the device plugins have started anew and registered")
-
     async def restarts(self) -> dict[str, int]:
         """How often the device plugin of a node has started anew; only of those that the kubelet watches."""
         return {

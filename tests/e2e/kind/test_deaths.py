@@ -48,7 +48,7 @@ def test_device_plugins_that_die_come_back_with_the_same_devices(kubeconfig: str
         first, second = [f"early-{n}" for n in range(3)], [f"late-{n}" for n in range(21)]
         await asyncio.gather(*map(cluster.submit, first))
         before = await cluster.running(first)
-        await cluster.hands.kill_plugins()
+        await asyncio.gather(*map(cluster.hands.kill_plugin, await cluster.nodes()))
         await asyncio.gather(*map(cluster.submit, second))
         after = await cluster.running([*first, *second])
         assert [held(after[name]) for name in first] == [held(before[name]) for name in first]

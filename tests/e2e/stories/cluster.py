@@ -95,21 +95,20 @@ class Cluster:
 
     async def running(self, names: Iterable[str]) -> dict[str, JSON]:
         """The pods, once all of these run and the kubelet has said with which devices."""
-        wanted = set(names)
+        wanted = sorted(set(names))
+        waiting: list[str] = []
 
         async def all_run() -> bool:
             pods = await self.pods()
-            ended = [why_not(pods[name]) for name in wanted & pods.keys() if not is_live(pods[name])]
+            ended = [why_not(pods[name]) for name in wanted if name in pods and not is_live(pods[name])]
             assert not ended, ended
-            return all(name in pods and runs(pods[name]) for name in wanted)
+            missing = [name for name in wanted if not (name in pods and runs(pods[name]))]
+            waiting[:] = (
+                why_not(pods[name]) if name in pods else f"{name}: is not there" for name in missing
+            )
+            return not missing
 
-        try:
-            await until(all_run, "they run")
-        except AssertionError as slow:
-            pods = await self.pods()
-            waiting = sorted(name for name in wanted if not (name in pods and runs(pods[name])))
-            told = [why_not(pods[name]) if name in pods else f"{name}: is not there" for name in waiting]
-            raise AssertionError("\n".join([str(slow), *told])) from None
+        await until(all_run, lambda: "\n".join(["they run", *waiting]))
         return await self.pods()
 
     async def gone(self, *names: str) -> None:
@@ -154,11 +153,14 @@ class Cluster:
         assert faults((await self.pods()).values()) == []
 
 
-async def until(holds: Callable[[], Awaitable[bool]], what: str, seconds: float = PATIENCE_SECONDS) -> None:
-    """Look until something holds; it fails the test when it does not in time."""
+async def until(
+    holds: Callable[[], Awaitable[bool]], what: str | Callable[[], str], seconds: float = PATIENCE_SECONDS
+) -> None:
+    """Look until something holds; it fails the test when it does not in time, and says `what`."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not await holds():
-        assert asyncio.get_running_loop().time() < deadline, f"not so after {seconds} s: {what}"
+        told = what if isinstance(what, str) else what()
+        assert asyncio.get_running_loop().time() < deadline, f"not so after {seconds} s: {told}"
         await asyncio.sleep(0.05)
 
 
