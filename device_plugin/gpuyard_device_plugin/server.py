@@ -41,6 +41,7 @@ class ResourceServer:
         self._servicer = _Servicer(plugin, resource)
         self._server: Any = None
         self._bound: files.FileIdentity | None = None
+        self._has_served = False
 
     @property
     def streams(self) -> int:
@@ -51,6 +52,11 @@ class ResourceServer:
     def is_bound(self) -> bool:
         """Whether the socket file is there and still ours; a kubelet deletes all of them when it starts."""
         return self._bound is not None and files.identity(self._path) == self._bound
+
+    @property
+    def is_displaced(self) -> bool:
+        """Whether another plugin serves under this name since this one did: the newest wins, or they would fight."""
+        return self._has_served and not self.is_bound and files.is_listening(self._path)
 
     async def start(self) -> None:
         """Serve. A kubelet that starts meanwhile may delete the socket: it is not bound then, and to be tried anew.
@@ -76,6 +82,7 @@ class ResourceServer:
             with contextlib.suppress(FileNotFoundError):
                 temporary.rename(self._path)
                 self._bound = files.identity(self._path)
+                self._has_served = True
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -92,6 +99,14 @@ class ResourceServer:
         if self._server is not None:
             await self._server.stop(_STOP_SECONDS)
             self._server = None
+
+
+def clear(folder: Path) -> None:
+    """Remove the sockets that plugins of this kind left behind when they were killed."""
+    for path in folder.glob("*gpuyard-*.sock*"):
+        if not files.is_listening(path):
+            with contextlib.suppress(OSError):  # where nothing can be written, `start` says so
+                path.unlink()
 
 
 class _Servicer(kubelet_grpc.DevicePluginServicer):

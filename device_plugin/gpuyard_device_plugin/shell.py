@@ -2,11 +2,12 @@
 
 Stands for the start and watch loop of NVIDIA's cmd/nvidia-device-plugin. A kubelet never dials again by itself, so
 the plugin registers anew when kubelet.sock is another file, when its own socket is gone (a kubelet that starts
-deletes all of them), and when no ListAndWatch is left.
+deletes all of them), and when no ListAndWatch is left. A newer plugin of its kind is left alone until it ends.
 """
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from gpuyard_device_plugin import dialing, files
 from gpuyard_device_plugin.dialing import RegistrationError
 from gpuyard_device_plugin.files import FileIdentity
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
-from gpuyard_device_plugin.server import ResourceServer
+from gpuyard_device_plugin.server import ResourceServer, clear
 from gpuyard_device_plugin.service import DevicePlugin
 
 log = logging.getLogger("gpuyard.device_plugin")
@@ -55,6 +56,7 @@ class PluginShell:
         """Until cancelled; then the sockets are gone. SocketPathError when the folder's name is too long."""
         if not self._plugin.resources:
             log.warning("no devices found on %s: nothing to register", self._plugin.node)
+        clear(self._folder)
         try:
             while True:
                 await self._follow_resources()
@@ -64,8 +66,7 @@ class PluginShell:
                 await asyncio.sleep(self._poll_seconds)
         finally:
             self._has_looked = False
-            # All at once: each waits for its calls to end, and the kubelet gives all of them together five seconds.
-            await asyncio.gather(*(server.stop() for server in self._servers.values()))
+            await _stop(self._servers.values())
 
     async def _follow_resources(self) -> None:
         """Another configuration can have other resources."""
@@ -73,11 +74,16 @@ class PluginShell:
         for resource in wanted:
             if resource not in self._servers:
                 self._servers[resource] = ResourceServer(self._plugin, resource, self._folder)
-        for resource in self._servers.keys() - set(wanted):
+        unwanted = self._servers.keys() - set(wanted)
+        for resource in unwanted:
             self._registered.pop(resource, None)
-            await self._servers.pop(resource).stop()
+        await _stop([self._servers.pop(resource) for resource in unwanted])
 
     async def _tend(self, server: ResourceServer) -> None:
+        if server.is_displaced:
+            await server.stop()
+            self._report(f"{server.resource} is served by a newer device plugin: waiting for its end")
+            return
         if not server.is_bound:
             await server.stop()
             await server.start()
@@ -129,3 +135,8 @@ class PluginShell:
         if problem != self._problem:
             log.warning("%s", problem)
             self._problem = problem
+
+
+async def _stop(servers: Iterable[ResourceServer]) -> None:
+    """All at once: each waits for its calls to end, and the kubelet gives all of them together five seconds."""
+    await asyncio.gather(*(server.stop() for server in servers))

@@ -1,7 +1,9 @@
 """Plugin and kubelet over real gRPC on unix sockets: registered for as long as both live, whatever happens."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.inventory import MigStrategy, Sharing, SharingMode
-from gpuyard_device_plugin import advertised
+from gpuyard_device_plugin import advertised, files
 from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.ports import PluginSpec, Ports
 from gpuyard_device_plugin.server import ResourceServer
@@ -41,9 +43,7 @@ class Scene:
         await self.kubelet.until(lambda: len(self.kubelet.lists.get(GPU, ())) >= times)
 
     async def stop(self) -> None:
-        self.task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self.task
+        await ended(self.task)
 
 
 @asynccontextmanager
@@ -64,6 +64,12 @@ async def scene(*, started: bool = True) -> AsyncIterator[Scene]:
             await runtime.close()
 
 
+async def ended(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
 def sockets(folder: Path) -> list[str]:
     return sorted(found.name for found in folder.iterdir())
 
@@ -80,16 +86,17 @@ def test_it_registers_under_the_rules_of_the_api_and_sends_the_whole_list() -> N
     asyncio.run(story())
 
 
-async def appears(path: Path) -> None:
-    async with asyncio.timeout(10):
-        while not path.exists():
+async def until(condition: Callable[[], bool]) -> None:
+    """What a kubelet does not hear of."""
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while not condition():
             await asyncio.sleep(0.01)
 
 
 def test_it_is_ready_while_the_kubelet_watches_and_no_longer() -> None:
     async def story() -> None:
         async with scene(started=False) as found:
-            await appears(found.kubelet.folder / ENDPOINT)
+            await until((found.kubelet.folder / ENDPOINT).exists)
             assert not found.shell.ready
             await found.kubelet.start()
             await found.kubelet.until(lambda: found.shell.ready)
@@ -263,5 +270,42 @@ def test_a_socket_that_another_plugin_took_over_is_not_deleted() -> None:
             taken.touch()
             await found.stop()
             assert taken.exists()
+
+    asyncio.run(story())
+
+
+def test_a_newer_plugin_serves_alone_until_it_ends() -> None:
+    """Two that took the name from each other again and again would make the kubelet's count come and go."""
+
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            newer = PluginShell(found.plugin, found.kubelet.folder, poll_seconds=0.01)
+            task = asyncio.create_task(newer.run())
+            await until(lambda: newer.ready and not found.shell.ready)
+            registrations = len(found.kubelet.registrations)
+            with patch.object(files, "is_listening", wraps=files.is_listening) as looks:
+                await until(lambda: looks.call_count >= 5)
+            assert (newer.ready, len(found.kubelet.registrations)) == (True, registrations)
+            await ended(task)
+            await until(lambda: found.shell.ready)
+
+    asyncio.run(story())
+
+
+def test_what_killed_plugins_left_behind_is_cleared_and_nobody_elses() -> None:
+    async def story() -> None:
+        async with scene() as found:
+            await found.registered(1)
+            folder = found.kubelet.folder
+            for name in ("gpuyard-mig-1g.5gb.sock", ".gpuyard-gpu.sock.7", "nvidia-gpu.sock"):
+                with socket.socket(socket.AF_UNIX) as dead:
+                    dead.bind(os.fspath(folder / name))
+            await found.stop()
+            shell = PluginShell(found.plugin, folder, poll_seconds=0.01)
+            task = asyncio.create_task(shell.run())
+            await until(lambda: shell.ready)
+            assert sockets(folder) == [ENDPOINT, "kubelet.sock", "nvidia-gpu.sock"]
+            await ended(task)
 
     asyncio.run(story())

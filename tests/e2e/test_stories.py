@@ -46,6 +46,9 @@ class EmbeddedHands:
     async def ask(self, path: str, body: JSON | None = None) -> Reply:
         return await NearbyExtender(self.extender).ask(path, body)
 
+    async def measured(self) -> list[str]:
+        return [str((await self.ask("/metrics")).body["message"])]
+
     async def restart_kubelet(self, node: str) -> None:
         listed = Beat(f"kubelet {node}", "8 of 8 nvidia.com/gpu are healthy")
         before = self._heard[listed]
@@ -62,16 +65,32 @@ class EmbeddedHands:
 
     @asynccontextmanager
     async def without_plugin(self, node: str) -> AsyncIterator[None]:
-        place, registered = (
-            self._embedded(node),
-            Beat(f"kubelet {node}", f"device plugin registered for {GPU}"),
-        )
+        place = self._embedded(node)
         await place.end_plugin()
+        async with self._registered(node):
+            try:
+                yield
+            finally:
+                place.start_plugin_anew()
+
+    @asynccontextmanager
+    async def second_plugin(self, node: str) -> AsyncIterator[None]:
+        place = self._embedded(node)
+        async with self._registered(node):
+            with patch.multiple(place, plugin=place.plugin, _plugin_runtime=place._plugin_runtime):
+                async with self._registered(node):
+                    place.start_plugin_anew()
+                try:
+                    yield
+                finally:
+                    await place.end_plugin()
+
+    @asynccontextmanager
+    async def _registered(self, node: str) -> AsyncIterator[None]:
+        """At the end of the block the device plugin registers once more."""
+        registered = Beat(f"kubelet {node}", f"device plugin registered for {GPU}")
         before = self._heard[registered]
-        try:
-            yield
-        finally:
-            place.start_plugin_anew()
+        yield
 
         async def registered_anew() -> bool:
             return self._heard[registered] > before

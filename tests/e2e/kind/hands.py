@@ -1,8 +1,6 @@
 """What is done to a kind cluster beside its API: its nodes are containers, and its parts processes in them."""
 
 import asyncio
-import os
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,11 +10,12 @@ from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Reply, Write
 from gpuyard_cli.extender_proxy import ExtenderProxy
 from gpuyard_kube.http import HttpApi
+from tests.e2e.kind.commands import COMMAND_SECONDS, inside, plugin_container, plugin_process, run
 from tests.e2e.stories.cluster import until
 
 PARTS = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
+PLUGIN = "/app/bin/gpuyard-device-plugin"
 NETWORK = Path(__file__).parents[3] / "kind/network.sh"
-COMMAND_SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -33,15 +32,14 @@ class KindHands:
     async def ask(self, path: str, body: JSON | None = None) -> Reply:
         return await ExtenderProxy(self.api).ask(path, body)
 
+    async def measured(self) -> list[str]:
+        names = [pod["metadata"]["name"] for pod in await self.parts(vocabulary.EXTENDER)]
+        replies = [await self.api.read(f"{PARTS}/{name}:8081/proxy/metrics") for name in names]
+        return [str(reply.body["message"]) for reply in replies if reply.ok]
+
     async def restart_kubelet(self, node: str) -> None:
-        plugin = await self.plugin(node)
-        before = await self.registrations(plugin)
-        await inside(node, "systemctl", "restart", "kubelet")
-
-        async def registered() -> bool:
-            return await self.registrations(plugin) > before
-
-        await until(registered, f"the device plugin of {node} has registered anew")
+        async with self._registered(await self.plugin(node)):
+            await inside(node, "systemctl", "restart", "kubelet")
 
     async def kill_plugin(self, node: str) -> None:
         before = (await self.restarts())[node]
@@ -69,6 +67,38 @@ class KindHands:
         finally:
             await self._label(node, "true")
         await until(is_ready, f"the device plugin of {node} has come back and registered")
+
+    @asynccontextmanager
+    async def second_plugin(self, node: str) -> AsyncIterator[None]:
+        """Another process in the container of the first; its pages need a port of their own."""
+        plugin, container = await self.plugin(node), await plugin_container(node)
+        settings = (await self.api.read(f"{PARTS}/{plugin}")).body["spec"]["containers"][0]["args"]
+        second = await asyncio.create_subprocess_exec(
+            *("docker", "exec", node, "crictl", "exec", container, PLUGIN),
+            *(*settings, "--port=0"),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        assert second.stdout is not None
+        async with self._registered(plugin):
+            async with asyncio.timeout(COMMAND_SECONDS):
+                await second.stdout.readuntil(b"registered with")
+            try:
+                yield
+            finally:
+                await inside(node, "pkill", "-TERM", "-f", f"^[^ ]*python[^ ]* {PLUGIN} .* --port=0$")
+                await second.communicate()
+
+    @asynccontextmanager
+    async def _registered(self, plugin: str) -> AsyncIterator[None]:
+        """At the end of the block a device plugin registers once more."""
+        before = await self.registrations(plugin)
+        yield
+
+        async def registered() -> bool:
+            return await self.registrations(plugin) > before
+
+        await until(registered, f"{plugin} has registered anew")
 
     async def sockets(self, node: str) -> list[str]:
         return (await inside(node, "ls", "-A", "/var/lib/kubelet/device-plugins")).split()
@@ -143,29 +173,3 @@ class KindHands:
         """Where we made the network ourselves, it knows nothing of a node that starts anew."""
         [node] = await self.control_plane()
         await run(str(NETWORK), node.removesuffix("-control-plane"), KUBECONFIG=self.kubeconfig)
-
-
-async def plugin_process(node: str) -> str:
-    """The number of a device plugin's process on its node."""
-    container = await inside(node, "crictl", "ps", "--quiet", "--name", "device-plugin")
-    template = ("--output", "go-template", "--template", "{{.info.pid}}")
-    return (await inside(node, "crictl", "inspect", *template, container.strip())).strip()
-
-
-async def inside(node: str, *command: str) -> str:
-    """What a command says that runs on a node."""
-    return await run("docker", "exec", node, *command)
-
-
-async def run(*command: str, **environment: str) -> str:
-    """What a command says; the test fails with its complaint when it fails."""
-    done = await asyncio.to_thread(
-        subprocess.run,
-        command,
-        capture_output=True,
-        text=True,
-        timeout=COMMAND_SECONDS,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
-    return done.stdout

@@ -12,7 +12,8 @@ import pytest
 
 from gpuyard_cli import kind_backend
 from tests.e2e.conformance import probe
-from tests.e2e.kind.hands import KindHands, inside
+from tests.e2e.kind.commands import inside
+from tests.e2e.kind.hands import KindHands
 
 PKI = "/etc/kubernetes/pki/etcd"
 ETCD = "https://127.0.0.1:2379"

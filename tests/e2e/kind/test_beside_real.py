@@ -11,7 +11,8 @@ import pytest
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Write
 from tests.e2e.kind.cluster import KindCluster, play, plugins_ready
-from tests.e2e.kind.hands import PARTS, inside
+from tests.e2e.kind.commands import inside
+from tests.e2e.kind.hands import PARTS
 from tests.e2e.stories.cluster import until
 
 SOCKET = "/var/lib/kubelet/device-plugins/nvidia-gpu.sock"

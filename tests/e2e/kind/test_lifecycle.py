@@ -12,7 +12,8 @@ from gpuyard_cli.live_accounts import LiveAccounts
 from gpuyard_cli.observation import offered
 from tests.e2e.agreement import agree
 from tests.e2e.kind.cluster import WORKERS, KindCluster, play
-from tests.e2e.kind.hands import PARTS, run
+from tests.e2e.kind.commands import run
+from tests.e2e.kind.hands import PARTS
 from tests.e2e.stories.cluster import held, node_of, runs, until
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"

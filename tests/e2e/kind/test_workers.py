@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from gpuyard.writes import JSON, Write
 from tests.e2e.kind.cluster import KindCluster, play, plugins_ready
-from tests.e2e.kind.hands import inside, run
+from tests.e2e.kind.commands import inside, run
 from tests.e2e.stories.cluster import held, node_of, until
 
 NODES = "/api/v1/nodes"

@@ -26,6 +26,9 @@ class Hands(Protocol):
     async def ask(self, path: str, body: JSON | None = None) -> Reply:
         """A question to the extender."""
 
+    async def measured(self) -> list[str]:
+        """What each extender says that it measures."""
+
     async def restart_kubelet(self, node: str) -> None:
         """The kubelet ends and starts anew; done when the device plugin has registered with the new one."""
 
@@ -34,6 +37,9 @@ class Hands(Protocol):
 
     def without_plugin(self, node: str) -> AbstractAsyncContextManager[None]:
         """A node's device plugin is sent away, and comes back at the end of the block."""
+
+    def second_plugin(self, node: str) -> AbstractAsyncContextManager[None]:
+        """Another device plugin serves a node instead of its own, which serves again after the block."""
 
     async def sockets(self, node: str) -> list[str]:
         """The names of all that lies in a node's folder for device plugins."""

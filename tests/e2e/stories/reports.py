@@ -41,6 +41,37 @@ async def a_plugin_that_is_sent_away_leaves_a_count_of_zero_and_no_socket(cluste
     await cluster.sound()
 
 
+async def a_second_plugin_takes_over_and_hands_back(cluster: Cluster) -> None:
+    [node, *_] = await cluster.nodes()
+    await cluster.submit("early", 3, node=node)
+    before = (await cluster.running(["early"]))["early"]
+    async with cluster.hands.second_plugin(node):
+        await cluster.submit("meanwhile", 2, node=node)
+        await cluster.running(["meanwhile"])
+    await until(lambda: _offers(cluster, node, 8), "the kubelet offers all GPUs again")
+    await cluster.submit("late", 3, node=node)
+    pods = await cluster.running(["early", "meanwhile", "late"])
+    assert life(pods["early"]) == life(before)
+    assert len(set().union(*map(held, pods.values()))) == 8
+    await cluster.sound()
+
+
+async def a_kubelet_that_restarts_lets_a_pod_go_on_whose_init_container_had_the_gpu_first(
+    cluster: Cluster,
+) -> None:
+    [node, *_] = await cluster.nodes()
+    one = {"limits": {vocabulary.GPU: "1"}}
+    first = {"name": "first", "image": "busybox:1.36", "command": ["sh", "-c", "env"], "resources": one}
+    await cluster.submit("early", node=node, initContainers=[first])
+    before = (await cluster.running(["early"]))["early"]
+    await cluster.hands.restart_kubelet(node)
+    await cluster.submit("late", 7, node=node)
+    pods = await cluster.running(["early", "late"])
+    assert life(pods["early"]) == life(before)
+    assert len(held(pods["early"]) | held(pods["late"])) == 8
+    await cluster.sound()
+
+
 async def a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers(cluster: Cluster) -> None:
     await cluster.submit("holder", 2)
     pod = (await cluster.running(["holder"]))["holder"]

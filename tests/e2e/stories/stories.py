@@ -2,7 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 
-from tests.e2e.stories import crowds, deletions, nodes, preemptions, questions, recordings, reports
+from tests.e2e.stories import (
+    crowds,
+    deletions,
+    nodes,
+    preemptions,
+    questions,
+    recordings,
+    rejections,
+    reports,
+)
 from tests.e2e.stories.cluster import Cluster
 
 Story = Callable[[Cluster], Awaitable[None]]
@@ -22,11 +31,15 @@ STORIES: tuple[Story, ...] = (
     questions.a_pod_that_only_the_extender_refuses_is_told_why_by_one_event,
     recordings.what_ran_is_recorded_and_a_replay_places_it_again,
     recordings.who_has_which_gpu_is_shown_as_the_kubelet_says_it,
+    rejections.a_pod_for_which_others_would_leave_in_vain_is_asked_about_twice,
+    rejections.of_many_rejected_pods_each_is_asked_about_once_for_a_change,
 )
 
 REPORTS: tuple[Story, ...] = (
     reports.a_plugin_that_is_killed_comes_back_with_the_same_devices,
     reports.a_plugin_that_is_sent_away_leaves_a_count_of_zero_and_no_socket,
+    reports.a_second_plugin_takes_over_and_hands_back,
+    reports.a_kubelet_that_restarts_lets_a_pod_go_on_whose_init_container_had_the_gpu_first,
     reports.a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers,
     reports.a_container_that_asks_for_no_gpu_sees_none,
 )
