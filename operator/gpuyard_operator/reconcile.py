@@ -40,20 +40,18 @@ from gpuyard_operator import actions, asking, commit, groups, reasons, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
 from gpuyard_operator.commit import Course, Progress
 from gpuyard_operator.groups import Group
-from gpuyard_operator.members import Member, read
-from gpuyard_operator.scene import Decision, Scene, View
+from gpuyard_operator.members import Member
+from gpuyard_operator.scene import Decision, Scene, View, members_of
 from gpuyard_operator.status import Verdict
 
 
 def reconcile(view: View, now: float) -> Decision:
     """The decision by the table above."""
     group = groups.read(view.group)
-    found = [member for pod in view.pods if (member := read(pod)) is not None]
-    members = tuple(sorted((m for m in found if not m.native), key=lambda m: (m.name, m.uid)))
-    stale = actions.withdraw(members)
+    stale = actions.withdraw(members_of(view.pods))
     if group is None or group.terminating:
         return Decision(stale)
-    scene = Scene(group, members, now, natives=len(found) - len(members))
+    scene = Scene.of(group, view.pods, now)
     if view.reservation is not None:
         return _reserved(scene, view, view.reservation)
     decision = _unreserved(scene, view)
@@ -98,19 +96,17 @@ def _admit(scene: Scene, reservation: Reservation, found: Progress) -> Decision:
 
 
 def _unreserved(scene: Scene, view: View) -> Decision:
-    group, waiting = scene.group, tuple(member for member in scene.members if member.waiting)
+    group, quest = scene.group, scene.quest()
+    if quest is not None:
+        return _pursue(scene, quest, view)
     if scene.started():
         if group.restarts and scene.left < group.min_member:
             return _restart(scene)
-        if not waiting:
-            return Decision(scene.report(reasons.scheduled(group)))
-        return _pursue(scene, Quest(group, waiting, 1), view)
+        return Decision(scene.report(reasons.scheduled(group)))
     if scene.count("holding"):
         return _stranded(scene, view)
-    if len(waiting) < scene.needed:
-        verdict = scene.waiting()
-        return Decision(scene.report(verdict), says=f"waits: {verdict.message}" if scene.members else "")
-    return _pursue(scene, Quest(group, waiting, scene.needed), view)
+    verdict = scene.waiting()
+    return Decision(scene.report(verdict), says=f"waits: {verdict.message}" if scene.members else "")
 
 
 def _pursue(scene: Scene, quest: Quest, view: View) -> Decision:

@@ -1,14 +1,15 @@
 """What reconciling looks at, and what comes out of it, as values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuyard.plans import PlanRequest
 from gpuyard.reservations import Reservation
 from gpuyard.writes import JSON, Write
 from gpuyard_operator import actions, commit, reasons, status
-from gpuyard_operator.asking import Known
+from gpuyard_operator.asking import Known, Quest
 from gpuyard_operator.groups import Group
-from gpuyard_operator.members import Member
+from gpuyard_operator.members import Member, read
 from gpuyard_operator.status import Verdict
 
 
@@ -48,6 +49,12 @@ class Scene:
     natives: int = 0
     """How many pods claim the group and are started by kube-scheduler with another."""
 
+    @classmethod
+    def of(cls, group: Group, pods: Sequence[JSON], now: float) -> "Scene":
+        """The scene of a group whose members are among these pods."""
+        own = members_of(pods)
+        return cls(group, own, now, natives=sum(member.native for member in map(read, pods) if member))
+
     def report(self, verdict: Verdict | None) -> tuple[Write, ...]:
         fields = status.changes(self.group, self.members, verdict, self.now)
         return () if fields is None else (actions.report(self.group, fields),)
@@ -69,6 +76,19 @@ class Scene:
         """How many members of a group that has not started must be bound together."""
         return max(1, self.group.min_member - self.count("succeeded"))
 
+    def quest(self) -> Quest | None:
+        """Who needs places now, while no Reservation holds any: late members each alone, the others together.
+
+        None where nobody waits, or not all that are needed; of a group that is to restart, or half bound, nobody is let in.
+        """
+        waiting = tuple(member for member in self.members if member.waiting)
+        if self.started():
+            whole = not self.group.restarts or self.left >= self.group.min_member
+            return Quest(self.group, waiting, 1) if waiting and whole else None
+        if self.count("holding") or len(waiting) < self.needed:
+            return None
+        return Quest(self.group, waiting, self.needed)
+
     def started(self, reservation: Reservation | None = None) -> bool:
         """Whether minMember members were bound together, and one of the group is on a node or has succeeded.
 
@@ -82,3 +102,9 @@ class Scene:
         if reservation is not None and commit.progress(reservation, self.members, self.now).short:
             return False
         return sum(bool(member.node) or member.succeeded for member in self.members) >= self.group.min_member
+
+
+def members_of(pods: Sequence[JSON]) -> tuple[Member, ...]:
+    """Those that are not kube-scheduler's to start."""
+    found = [member for pod in pods if (member := read(pod)) is not None and not member.native]
+    return tuple(sorted(found, key=lambda member: (member.name, member.uid)))
