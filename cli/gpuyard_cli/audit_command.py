@@ -18,6 +18,9 @@ Compare, for every node, what the kubelet, the pods' status, the plans, the exte
 holds which devices. Changes nothing. Exit code 0: they agree; 1: they do not; 2: somebody could not be asked."""
 _LOOK_SECONDS: Final = 0.5
 """Between two looks while things settle."""
+_NEARBY: Final = """\
+note: of `gpuyard up` the pods' status, the plans and the extender are compared; its kubelets and device plugins are
+parts of its process, which nobody can ask"""
 
 
 def add_to(commands: Any) -> None:
@@ -60,24 +63,33 @@ def _rows(finding: "Finding") -> Iterator[str]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    audited = asyncio.run(_audit(arguments.kubeconfig, arguments.on))
+    audited = asyncio.run(_audit(arguments))
     for line in audited.silent:
         print(f"gpuyard: {line}", file=sys.stderr)
     print(output.printed(to_json(audited), arguments.output, lambda _: table(audited)))
     return exit_code(audited)
 
 
-async def _audit(kubeconfig: str | None, cluster: str) -> "Audited":
+async def _audit(arguments: argparse.Namespace) -> "Audited":
     # Imported here, as everything that takes long: a signal may come meanwhile.
-    from gpuyard_cli.auditing import look, settled
-    from gpuyard_cli.kind_backend import connected
+    from gpuyard_cli.auditing import SETTLE_SECONDS, look, settled
+    from gpuyard_cli.extender_access import connected
+    from gpuyard_cli.extender_proxy import NearbyExtender
     from gpuyard_cli.live_accounts import LiveAccounts
-    from gpuyard_cli.running import CONTEXTS
 
-    async with connected(kubeconfig, CONTEXTS[cluster]) as api:
-        accounts = LiveAccounts(api)
+    async with connected(arguments) as (api, extender):
+        if isinstance(extender, NearbyExtender):
+            print(_NEARBY, file=sys.stderr)
+        accounts = LiveAccounts(api, extender)
 
         async def wait() -> bool:
+            if sys.stderr.isatty():
+                print(
+                    f"\rlooking again, for up to {SETTLE_SECONDS:.0f} s ...\r",
+                    end="",
+                    file=sys.stderr,
+                    flush=True,
+                )
             await asyncio.sleep(_LOOK_SECONDS)
             return True
 

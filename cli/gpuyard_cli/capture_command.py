@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from gpuyard_cli import output
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.trace_inputs import seconds, write
 
@@ -40,7 +41,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--hash-names", action="store_true", help="no name of a node, pod, namespace or gang in the files"
     )
-    parser.add_argument("--kubeconfig", metavar="FILE", help="default: the cluster that kubectl talks to")
+    output.add_kubeconfig(parser)
     parser.set_defaults(run=_run)
 
 

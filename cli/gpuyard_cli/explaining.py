@@ -9,7 +9,8 @@ from typing import Any, Final
 from gpuyard import memberships, vocabulary
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
-from gpuyard_cli.extender_access import Asked, body_of
+from gpuyard_cli.extender_access import body_of
+from gpuyard_cli.extender_proxy import Asked
 from gpuyard_kube.http import HttpApi
 
 _NO_ROOM: Final = frozenset(

@@ -6,21 +6,14 @@ Law: what a kubeconfig names is asked through its API server, but for the extend
 import argparse
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Protocol
+from typing import Any
 
-from gpuyard.writes import JSON, Reply
+from gpuyard.writes import Reply
 from gpuyard_cli import kind_backend, nearby
-from gpuyard_cli.extender_proxy import ExtenderProxy, NearbyExtender
+from gpuyard_cli.extender_proxy import Asked, ExtenderProxy, NearbyExtender
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.running import CONTEXTS
 from gpuyard_kube.http import HttpApi
-
-
-class Asked(Protocol):
-    """An extender that answers people."""
-
-    async def ask(self, path: str, body: JSON | None = None) -> Reply:
-        """GET, or POST where there is a body."""
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ Stands for `kubectl get --raw`. The API server's proxy takes the header `Authori
 the extender, which wants to know who asks, gets a token of the account `gpuyard-reader` in a header of our own.
 """
 
-from typing import Final
+from typing import Final, Protocol
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, Reply, Write
@@ -16,6 +16,13 @@ _PORT: Final = 8081
 _TOKEN_SECONDS: Final = 3600
 """Longer than a command runs."""
 _NOBODY: Final = Reply(503, {"message": "no extender runs in the cluster: kubectl apply -k manifests/"})
+
+
+class Asked(Protocol):
+    """An extender that answers people."""
+
+    async def ask(self, path: str, body: JSON | None = None) -> Reply:
+        """GET, or POST where there is a body."""
 
 
 class NearbyExtender:

@@ -5,6 +5,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from gpuyard import vocabulary
+from gpuyard_cli import output
 from gpuyard_cli.inputs import InvalidInputError
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def _kind(kinds: Any, name: str, what: str, key: str, more: str) -> argparse.Arg
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("node", metavar="NODE", help="as kubectl get nodes names it")
-    parser.add_argument("--kubeconfig", metavar="FILE", help="default: the cluster that kubectl talks to")
+    output.add_kubeconfig(parser)
+    output.add_format(parser)
     parser.set_defaults(run=_run)
     return parser
 
@@ -97,7 +99,8 @@ def _number(text: str) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     fault, said = arguments.fault(arguments)
     asyncio.run(_inject(arguments.kubeconfig, fault))
-    print(f"{arguments.node}: {said}")
+    answer = {"node": arguments.node, "said": said}
+    print(output.printed(answer, arguments.output, lambda _: iter([f"{arguments.node}: {said}"])))
     return 0
 
 

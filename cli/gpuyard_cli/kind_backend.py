@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from gpuyard.writes import JSON, Write
 from gpuyard_cli import auditing, requests, runner
@@ -20,6 +21,12 @@ from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.runner import Outcome
 from gpuyard_cli.yard_files import load_yard
 from gpuyard_kube.http import HttpApi, NoServerError
+
+_CLOSED: Final = {
+    401: "get a kubeconfig whose user the cluster knows",
+    503: "start it, or name another one with --kubeconfig or KUBECONFIG",
+}
+"""What mends it when not even the version is told."""
 
 
 class KindBackend:
@@ -97,13 +104,19 @@ class KindBackend:
 
 @asynccontextmanager
 async def connected(kubeconfig: str | None = None, context: str | None = None) -> AsyncIterator[HttpApi]:
-    """The API server of a kubeconfig, for as long as the block lasts. InvalidInputError when there is none."""
+    """The API server of a kubeconfig, for as long as the block lasts.
+
+    InvalidInputError when there is none, when it does not answer, or does not know who asks.
+    """
     try:
         api = await HttpApi.from_kubeconfig(kubeconfig, context)
     except NoServerError as error:
-        remedy = "create it with kind-config.yaml" if context else "set KUBECONFIG, or choose another backend"
+        remedy = "create it with kind-config.yaml" if context else "name one with --kubeconfig or KUBECONFIG"
         raise InvalidInputError("kubeconfig", context or "", str(error), remedy) from error
     try:
+        answer = await api.read("/version")
+        if answer.status in _CLOSED:
+            raise InvalidInputError("cluster", "", answer.reason.rstrip("."), _CLOSED[answer.status])
         yield api
     finally:
         await api.close()

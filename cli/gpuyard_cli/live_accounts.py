@@ -15,7 +15,7 @@ from gpuyard.evidence import Objects
 from gpuyard.writes import JSON, Reply
 from gpuyard_cli import requests
 from gpuyard_cli.auditing import Silent
-from gpuyard_cli.extender_proxy import ExtenderProxy
+from gpuyard_cli.extender_proxy import Asked, ExtenderProxy, NearbyExtender
 from gpuyard_kube.http import HttpApi
 
 _PODS: Final = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
@@ -29,8 +29,8 @@ T = TypeVar("T")
 class LiveAccounts:
     """`auditing.Accountants` behind `api`."""
 
-    def __init__(self, api: HttpApi) -> None:
-        self._api, self._extender = api, ExtenderProxy(api)
+    def __init__(self, api: HttpApi, extender: Asked | None = None) -> None:
+        self._api, self._extender = api, extender or ExtenderProxy(api)
 
     async def objects(self) -> Objects:
         return await requests.everything(self._api)
@@ -40,6 +40,8 @@ class LiveAccounts:
         return _read(reply, accounts.ledger_from_json, vocabulary.EXTENDER)
 
     async def nodes(self, names: Sequence[str]) -> Mapping[str, NodeAccounts | Silent]:
+        if isinstance(self._extender, NearbyExtender):
+            return {}  # Kubelets and plugins are parts of that process, which lets nobody ask them.
         label = f"app.kubernetes.io/name={vocabulary.DEVICE_PLUGIN}"
         found = await self._api.read(_PODS, labelSelector=label)
         if not found.ok:

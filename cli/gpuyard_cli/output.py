@@ -1,4 +1,4 @@
-"""What is common to commands that ask a running cluster: which one, and how the answer is printed."""
+"""What commands have in common: which cluster is asked, and how the answer is printed."""
 
 import argparse
 import json
@@ -11,14 +11,26 @@ FORMATS: Final = ("table", "json", "yaml")
 def add_to(parser: argparse.ArgumentParser) -> None:
     """The options of such a command."""
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--kubeconfig", metavar="FILE", help="default: the cluster that kubectl talks to")
+    add_kubeconfig(where)
     where.add_argument(
         "--on", choices=("kind", "kubeconfig"), default="kubeconfig", help="kind: as of kind-config.yaml"
     )
+    add_format(parser)
+
+
+def add_kubeconfig(parser: argparse._ActionsContainer) -> None:
+    """The option that says which cluster."""
+    parser.add_argument("--kubeconfig", metavar="FILE", help="default: the cluster that kubectl talks to")
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """The option of every command that has an answer."""
     parser.add_argument("-o", "--output", choices=FORMATS, default="table", help="(default: table)")
 
 
-def printed(answer: dict[str, Any], form: str, table: Callable[[dict[str, Any]], Iterator[str]]) -> str:
+def printed(
+    answer: dict[str, Any], form: str, table: Callable[[dict[str, Any]], Iterator[str]] = lambda _: iter(())
+) -> str:
     """The answer in the form that was asked for."""
     if form == "json":
         return json.dumps(answer, indent=2)

@@ -5,6 +5,8 @@ import asyncio
 import sys
 from typing import Any, Final
 
+from gpuyard_cli import output
+
 _DESCRIPTION: Final = """\
 Take GPUYard from a cluster, so that no pod stays held and nothing of it stays on nodes. Take the extender out of
 kube-scheduler's configuration first. Pods that were held for their gang start one by one: each is named.
@@ -20,37 +22,43 @@ def add_to(commands: Any) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--kubeconfig", metavar="FILE", help="default: the cluster that kubectl talks to")
+    output.add_kubeconfig(parser)
     parser.add_argument(
         "--crds", action="store_true", help="the definitions, too: deletes every PodGroup of every user"
     )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    output.add_format(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    failed = asyncio.run(_uninstall(arguments.kubeconfig, crds=arguments.crds, dry=arguments.dry_run))
+    done, failed = asyncio.run(_uninstall(arguments))
     for line in failed:
         print(f"gpuyard: {line}", file=sys.stderr)
+    if arguments.output != "table":
+        answer = {"dryRun": arguments.dry_run, "done": done, "failed": failed}
+        print(output.printed(answer, arguments.output))
     return 1 if failed else 0
 
 
-async def _uninstall(kubeconfig: str | None, *, crds: bool, dry: bool) -> list[str]:
+async def _uninstall(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """What was done, or would be, and what could not be. People read it as it happens."""
     # Imported here, as everything that takes long: a signal may come meanwhile.
     from gpuyard_cli.kind_backend import connected
     from gpuyard_cli.uninstall import Uninstallation
     from gpuyard_cluster.wiring import manifests
     from gpuyard_kube.runtime import AsyncioRuntime
 
-    said: list[str] = []
+    said, dry = list[str](), arguments.dry_run
+    out = sys.stdout if arguments.output == "table" else sys.stderr
 
     def tell(text: str) -> None:
         said.append(text)
-        print(f"(dry run) {text}" if dry else text, flush=True)
+        print(f"(dry run) {text}" if dry else text, file=out, flush=True)
 
-    async with connected(kubeconfig) as api:
+    async with connected(arguments.kubeconfig) as api:
         work = Uninstallation(api, AsyncioRuntime(), manifests.every(), tell, dry)
-        await work.run(definitions=crds)
+        await work.run(definitions=arguments.crds)
     if not said and not work.failed:
-        print("nothing of GPUYard is there")
-    return work.failed
+        print("nothing of GPUYard is there", file=out)
+    return said, work.failed

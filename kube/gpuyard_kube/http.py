@@ -53,35 +53,49 @@ async def server_of(kubeconfig: str | None = None, context: str | None = None) -
     # Imported here: 0.2 s and 40 MB that a plain `--api URL` does not need.
     from kubernetes.aio.config import ConfigException
 
+    named = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    there = any(Path(path).expanduser().is_file() for path in named.split(os.pathsep) if path)
     try:
-        return await _server_of(kubeconfig, context)
+        if there:
+            return await _server_of(named, context)
+        if kubeconfig is None and context is None:
+            return await _service_account()
     except (ConfigException, OSError, yaml.YAMLError) as error:
         raise NoServerError(" ".join(str(error).split()).rstrip(".")) from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        # The library trusts a file to have the right fields.
+        raise NoServerError(f"{named}: not a kubeconfig, or not a whole one") from error
+    raise NoServerError(f"{named}: there is no such file")
 
 
-async def _server_of(kubeconfig: str | None, context: str | None) -> Server:
+async def _server_of(kubeconfig: str, context: str | None) -> Server:
     from kubernetes.aio.client import Configuration
-    from kubernetes.aio.client.rest import RESTClientObject
-    from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
+    from kubernetes.aio.config import load_kube_config
 
-    configuration = Configuration()
+    found = Configuration()
+    await load_kube_config(kubeconfig, context, client_configuration=found, persist_config=False)
+    return _server(found)
+
+
+async def _service_account() -> Server:
+    """Of the pod that this is. NoServerError where it is none."""
+    from kubernetes.aio.client import Configuration
+    from kubernetes.aio.config import ConfigException, load_incluster_config
+
+    found = Configuration()
     try:
-        _look_for(kubeconfig)
-        await load_kube_config(kubeconfig, context, client_configuration=configuration, persist_config=False)
-    except ConfigException:
-        if kubeconfig is not None or context is not None:
-            raise
-        load_incluster_config(client_configuration=configuration)
-    encrypted = urlsplit(configuration.host).scheme == "https"
-    tls = RESTClientObject(configuration).ssl_context if encrypted else None
-    return Server(configuration.host.rstrip("/"), tls, configuration)
+        load_incluster_config(client_configuration=found)
+    except ConfigException as error:
+        where = os.environ.get("KUBECONFIG") or "~/.kube/config"
+        raise NoServerError(f"{where}: there is no such file, and this is no pod of a cluster") from error
+    return _server(found)
 
 
-def _look_for(kubeconfig: str | None) -> None:
-    """The library takes a file that is not there for an empty one. FileNotFoundError names it instead."""
-    paths = [] if kubeconfig is None else kubeconfig.split(os.pathsep)
-    if paths and not any(Path(path).expanduser().exists() for path in paths):
-        raise FileNotFoundError(f"{kubeconfig}: there is no such file")
+def _server(found: Any) -> Server:
+    from kubernetes.aio.client.rest import RESTClientObject
+
+    encrypted = urlsplit(found.host).scheme == "https"
+    return Server(found.host.rstrip("/"), RESTClientObject(found).ssl_context if encrypted else None, found)
 
 
 class HttpApi:

@@ -1,12 +1,13 @@
 """`gpuyard audit`: what it prints, and how it exits."""
 
+import argparse
 import json
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 
 import pytest
 
-from gpuyard_cli import auditing, kind_backend
+from gpuyard_cli import auditing, extender_access
 from gpuyard_cli.auditing import Audited
 from gpuyard_cli.main import main
 from tests.gpuyard.audited import GPUS, NOTHING, Books, Tenant, holding
@@ -18,20 +19,20 @@ SILENT = Audited(WRONG.findings, ("device plugin of node-1: none runs there",))
 
 @pytest.fixture
 def outcome(monkeypatch: pytest.MonkeyPatch) -> Callable[[Audited], list[str | None]]:
-    """Let the cluster's audit come to this; the kubeconfig and the context that were asked for."""
+    """Let the cluster's audit come to this; which cluster was asked."""
 
     def install(audited: Audited) -> list[str | None]:
         asked: list[str | None] = []
 
         @asynccontextmanager
-        async def connected(kubeconfig: str | None = None, context: str | None = None):  # type: ignore[no-untyped-def]
-            asked.extend([kubeconfig, context])
-            yield None
+        async def connected(arguments: argparse.Namespace):  # type: ignore[no-untyped-def]
+            asked.extend([arguments.kubeconfig, arguments.on])
+            yield None, None
 
         async def settled(*_: object) -> Audited:
             return audited
 
-        monkeypatch.setattr(kind_backend, "connected", connected)
+        monkeypatch.setattr(extender_access, "connected", connected)
         monkeypatch.setattr(auditing, "settled", settled)
         return asked
 
@@ -45,7 +46,7 @@ def test_accounts_that_agree_exit_0(outcome: Install, capsys: pytest.CaptureFixt
     asked = outcome(Audited())
     assert main(["audit", "--kubeconfig", "mine"]) == 0
     assert capsys.readouterr() == ("all accounts agree\n", "")
-    assert asked == ["mine", None]
+    assert asked == ["mine", "kubeconfig"]
 
 
 def test_findings_exit_1_and_each_account_has_its_line(
@@ -62,7 +63,7 @@ def test_findings_exit_1_and_each_account_has_its_line(
         ["plugin", "-"],
         ["1", "finding"],
     ]
-    assert asked == [None, "kind-gpuyard"]
+    assert asked == [None, "kind"]
 
 
 def test_who_could_not_be_asked_exits_2_and_stands_on_stderr(

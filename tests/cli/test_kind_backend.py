@@ -16,7 +16,8 @@ from gpuyard_cli.injections import gpu_fault
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.kind_backend import KindBackend, own_namespace
 from gpuyard_cli.kind_yard import KindYard
-from gpuyard_cli.main import EXAMPLES, main
+from gpuyard_cli.main import main
+from gpuyard_cli.run_command import EXAMPLES
 from tests.cli.written import write_example
 
 

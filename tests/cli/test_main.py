@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from gpuyard_cli import running
-from gpuyard_cli.main import EXAMPLES, main
+from gpuyard_cli.main import main
+from gpuyard_cli.run_command import EXAMPLES
 from tests.cli.written import pod, scenario, step, write_example
 
 COMMAND = [sys.executable, "-c", "import sys; from gpuyard_cli.main import main; sys.exit(main())"]

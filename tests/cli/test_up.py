@@ -110,6 +110,15 @@ def test_the_screen_names_the_nodes_the_kubeconfig_and_what_to_try(up: Up) -> No
     assert up.kubeconfig.stat().st_mode & 0o777 == 0o600
 
 
+def test_its_accounts_are_compared_as_far_as_they_can_be_asked_for(
+    up: Up, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", "--kubeconfig", str(up.kubeconfig)]) == 0
+    said, note = capsys.readouterr()
+    assert said == "all accounts agree\n"
+    assert note.startswith("note: of `gpuyard up` the pods' status, the plans and the extender are compared")
+
+
 def test_the_official_client_sees_the_nodes_and_runs_a_pod_on_gpus(up: Up) -> None:
     with core(kubeconfig(up)) as api:
         offered = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuyard_cli import commands
 from gpuyard_cli import main as command
 from tests.docs.markdown import ROOT, Section, anchors, documents, fences, read
 
@@ -163,7 +164,7 @@ def test_an_excerpt_may_leave_lines_out_and_nothing_else(excerpt: str, wrong: st
     assert differing(excerpt.split(), ["a", "b", "c", "d"]) == wrong.split()
 
 
-def commands() -> Iterator[tuple[Path, list[str]]]:
+def typed_commands() -> Iterator[tuple[Path, list[str]]]:
     """What code blocks have people type after `gpuyard`, up to what the shell does with it."""
     for path, section in everywhere():
         for line in "\n".join(section.code).replace("\\\n", " ").splitlines():
@@ -174,8 +175,8 @@ def commands() -> Iterator[tuple[Path, list[str]]]:
 def test_every_command_in_the_documents_is_one_that_gpuyard_knows(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    parser, unknown = command._parser(), []
-    for path, words in commands():
+    parser, unknown = commands.parser(), []
+    for path, words in typed_commands():
         try:
             parser.parse_args(words)
         except SystemExit as ended:
