@@ -13,8 +13,9 @@ from gpuyard import fit, placement, preemption, simulation
 from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.gangs import Member
 from gpuyard.policies.candidates import Policy
-from gpuyard.preemption import Candidate, Preemptor, Stakes
+from gpuyard.preemption import Preemptor
 from gpuyard.simulation import Outcome, Unit
+from gpuyard.stakes import Candidate, Stakes
 from gpuyard.trials import Trial
 
 _NODES: Final = 12

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from gpuyard.annotations import ids
 from gpuyard.cluster import Placement
 from gpuyard.fit import Amounts
-from gpuyard.preemption import Victims
+from gpuyard.stakes import Victims
 from gpuyard.verdicts import Rejection
 from gpuyard.wishes import NONE, Wishes
 from gpuyard.writes import JSON

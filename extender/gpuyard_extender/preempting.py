@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gpuyard import preemption
 from gpuyard.cluster import Node, Placement
-from gpuyard.preemption import Candidate, Gang, Preemptor, Stakes, Victims
+from gpuyard.preemption import Preemptor
+from gpuyard.stakes import Candidate, Gang, Stakes, Victims
 from gpuyard_extender import feasibility
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.ledger import Ledger

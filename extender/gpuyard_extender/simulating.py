@@ -11,8 +11,8 @@ from typing import Final
 from gpuyard import workloads
 from gpuyard.cluster import Cluster
 from gpuyard.policies.candidates import Policy
-from gpuyard.preemption import Candidate
 from gpuyard.simulation import run
+from gpuyard.stakes import Candidate
 from gpuyard_extender import preempting, simulation_answers, simulation_nodes, simulation_units
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.groups import Group

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
-from gpuyard.preemption import Victims
+from gpuyard.stakes import Victims
 from gpuyard_extender.scheduling import Filtered
 
 _SHOWN: Final = 8

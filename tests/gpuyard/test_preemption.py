@@ -9,7 +9,8 @@ from gpuyard.cluster import Node, Placement
 from gpuyard.fit import PodFit
 from gpuyard.inventory import MigStrategy
 from gpuyard.placement import judge
-from gpuyard.preemption import Candidate, Gang, Preemptor, Stakes, Victims, choose
+from gpuyard.preemption import Preemptor, choose
+from gpuyard.stakes import Candidate, Gang, Stakes, Victims
 from gpuyard.vocabulary import TOPOLOGY
 from gpuyard.writes import JSON
 from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, gpus, node, pod, request, split

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from gpuyard import gangs, remedies, simulation
 from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.policies import registry
-from gpuyard.preemption import Candidate
 from gpuyard.remedies import Ends, Fewer, MoreNodes, Remedy, Without
 from gpuyard.simulation import Outcome, Unit
+from gpuyard.stakes import Candidate
 from tests.gpuyard.builders import GPU_RESOURCE, cluster, gpus, member, node, pod
 
 POLICY = registry.named("pack")
