@@ -4,6 +4,7 @@ Stands for the tables that NVIDIA's driver keeps (`nvidia-smi mig -lgip`). The f
 was seen and how sure it is.
 """
 
+import functools
 import json
 import re
 from dataclasses import dataclass
@@ -46,6 +47,12 @@ class Board:
 def product_label(name: str) -> str:
     """`NVIDIA A100-SXM4-40GB` -> `NVIDIA-A100-SXM4-40GB`: a product name as GPU feature discovery writes it."""
     return re.sub(r"[^A-Za-z0-9\-_. ]", "", name).replace(" ", "-")
+
+
+@functools.lru_cache(maxsize=1024)
+def plain_product(label: str) -> str:
+    """The product in a label of GPU feature discovery, which says of shares and MIG instances that they are such."""
+    return product_label(label).removesuffix("-SHARED").partition("-MIG-")[0]
 
 
 def board_of(model: str) -> Board | None:

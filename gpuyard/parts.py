@@ -7,17 +7,21 @@ What cannot be given out, because it is sick or lies outside all instances, is n
 import dataclasses
 import functools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
+from gpuyard import vocabulary
 from gpuyard.amounts import CPU, MEMORY, MIB
+from gpuyard.boards import board_of, plain_product
 from gpuyard.cluster import Node
 from gpuyard.fit import Amounts
 from gpuyard.inventory import Device, Inventory
-from gpuyard.mig import board_of
 from gpuyard.occupancy import Occupancy
 from gpuyard.policies.workload import WHOLE, Shape
+from gpuyard.requests import is_device_resource
 
+_MOST: Final = 2**40
+"""More of anything than a real node has; sums of more would not fit into a column."""
 _SLICES: Final = 8
 """Memory slices of a GPU whose model has no placement table: as many as most have."""
 
@@ -51,14 +55,29 @@ def free(occupancy: Occupancy) -> tuple[int, ...]:
     return tuple(max(0, min(idle[gpu], WHOLE - owned[gpu])) for gpu in found)
 
 
-def shapes(node: Node, booked: Mapping[str, Amounts]) -> Iterator[Shape]:
-    """What each pod on the node asked for: of GPUs by what it owns, else by what it has `booked` (by UID)."""
+def bounded(amount: int) -> int:
+    """What stands for an amount in columns: pods may ask for more than 64 bits can say."""
+    return max(-_MOST, min(amount, _MOST))
+
+
+def model(node: Node) -> str:
+    """The model of its GPUs; empty where it is not known, or there are none."""
+    gpus = node.inventory.gpus if node.inventory else ()
+    return plain_product(gpus[0].model if gpus else node.fit.labels.get(vocabulary.PRODUCT_LABEL, ""))
+
+
+def shapes(node: Node, booked: Mapping[str, Amounts]) -> Mapping[str, Shape]:
+    """What each pod (by UID) on the node asked for: of GPUs by what it owns, else by what it has `booked`."""
     held: defaultdict[str, list[int]] = defaultdict(list)
     if node.inventory and node.owners:
         for device in node.inventory.devices():
             if device.id in node.owners:
                 held[node.owners[device.id]].append(milli(device, node.inventory))
+    found: dict[str, Shape] = {}
     for uid in sorted({*held, *booked}):
-        parts, amounts = held.get(uid, []), booked.get(uid, {})
-        memory = amounts.get(MEMORY, 0) // MIB
-        yield Shape(amounts.get(CPU, 0), max(parts, default=0), len(parts), memory=memory)
+        owned, amounts = held.get(uid, []), booked.get(uid, {})
+        count = len(owned) or sum(amounts[resource] for resource in filter(is_device_resource, amounts))
+        size = max(owned, default=WHOLE if count else 0)
+        cpu, memory = bounded(amounts.get(CPU, 0)), bounded(amounts.get(MEMORY, 0) // MIB)
+        found[uid] = Shape(cpu, size, bounded(count), memory=memory)
+    return found

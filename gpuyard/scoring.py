@@ -17,7 +17,7 @@ from gpuyard.cluster import Node
 from gpuyard.fit import Amounts, PodFit
 from gpuyard.occupancy import Occupancy
 from gpuyard.policies.candidates import Candidates, Matrix, best
-from gpuyard.policies.workload import WHOLE, Column, Shape
+from gpuyard.policies.workload import WHOLE, Column, Shape, code
 from gpuyard.requests import PodRequest, Want
 from gpuyard.topology import set_score
 from gpuyard.verdicts import Rejection
@@ -27,7 +27,7 @@ _COUNTED: Final = 16
 """The most GPUs that a node without an inventory is believed to have: its count may be one of shares."""
 
 
-_SCALARS: Final = 3
+_SCALARS: Final = 4
 """The fields of `State` before the GPUs."""
 
 
@@ -54,19 +54,22 @@ class State(NamedTuple):
     cpu: int
     memory: int
     tags: int
+    model: int
+    """The `workload.code` of its GPUs' model."""
     gpus: tuple[int, ...]
 
 
 def state(node: Node) -> State:
     """The state of a node."""
     allocatable, used = node.fit.allocatable, node.used
-    cpu = allocatable.get(CPU, 0) - used.get(CPU, 0)
-    memory = (allocatable.get(MEMORY, 0) - used.get(MEMORY, 0)) // MIB
+    cpu = parts.bounded(allocatable.get(CPU, 0) - used.get(CPU, 0))
+    memory = parts.bounded((allocatable.get(MEMORY, 0) - used.get(MEMORY, 0)) // MIB)
+    model = code(parts.model(node))
     if node.occupancy is None:
         left = max(map(node.left, filter(requests.is_device_resource, allocatable)), default=0)
-        return State(cpu, memory, 0, (WHOLE,) * min(left, _COUNTED))
-    tags = functools.reduce(lambda found, shape: found | shape.tag, parts.shapes(node, {}), 0)
-    return State(cpu, memory, tags, parts.free(node.occupancy))
+        return State(cpu, memory, 0, model, (WHOLE,) * min(left, _COUNTED))
+    tags = functools.reduce(lambda found, shape: found | shape.tag, parts.shapes(node, {}).values(), 0)
+    return State(cpu, memory, tags, model, parts.free(node.occupancy))
 
 
 def of_nodes(request: PodRequest, amounts: Amounts, nodes: Sequence[Node]) -> Candidates:
@@ -78,7 +81,7 @@ def of_nodes(request: PodRequest, amounts: Amounts, nodes: Sequence[Node]) -> Ca
 def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Candidates:
     """The same from lines of `Row` and of `stacked`; what a policy draws depends on `seed`."""
     total, free, requested, milli, tag, link, link_lost = rows.T
-    cpu, memory, tags = states[:, :_SCALARS].T
+    cpu, memory, tags, model = states[:, :_SCALARS].T
     return Candidates(
         total=total,
         free=free,
@@ -88,14 +91,13 @@ def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Can
         cpu=cpu,
         memory=memory,
         gpus=states[:, _SCALARS:],
-        # A trace names GPU models. Here node affinity has ruled out the others before anything is scored.
-        model=np.zeros_like(cpu),
+        model=model,
         tags=tags,
         tag=tag,
         count=requested,
         milli=milli,
-        asked_cpu=amounts.get(CPU, 0),
-        asked_memory=amounts.get(MEMORY, 0) // MIB,
+        asked_cpu=parts.bounded(amounts.get(CPU, 0)),
+        asked_memory=parts.bounded(amounts.get(MEMORY, 0) // MIB),
         draw=zlib.crc32(seed.encode()),
     )
 

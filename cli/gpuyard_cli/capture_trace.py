@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from gpuyard import mig
+from gpuyard.boards import plain_product
 from gpuyard_cli import capture_nodes
 from gpuyard_cli.capture_nodes import NodeRecord
 from gpuyard_cli.capture_pods import PodRecord
@@ -74,7 +74,7 @@ def _alike(pod: PodRecord, nodes: Iterable[NodeRecord]) -> NodeRecord | None:
 
 def _models(pod: PodRecord, nodes: Iterable[NodeRecord]) -> Sequence[str]:
     """Those that it may run on; none where any will do. One that no node has stands for itself."""
-    product = mig.product_label(pod.product).removesuffix("-SHARED").partition("-MIG-")[0]
+    product = plain_product(pod.product)
     if not pod.devices or not (product or pod.wishes.models):
         return ()
     there = {node.model for node in nodes if node.gpus}

@@ -94,11 +94,12 @@ class Holdings:
         claim = self._claims.get(uid)
         return claim.node if claim else None
 
-    def shapes(self) -> Iterator[Shape]:
-        """What each pod with a place asked for."""
+    def shapes(self) -> Iterator[tuple[str, Shape]]:
+        """What each pod (by UID) with a place asked for."""
         self._settle()
         for name, node in self._built.items():
-            yield from parts.shapes(node, {uid: c.booked for uid, c in self._on_node.get(name, {}).items()})
+            booked = {uid: claim.booked for uid, claim in self._on_node.get(name, {}).items()}
+            yield from parts.shapes(node, booked).items()
 
     def claims(self, node: str) -> Mapping[str, Claim]:
         """The claims on a node, by UID."""

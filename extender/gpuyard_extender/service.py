@@ -56,7 +56,7 @@ class Extender:
         """`book` is where decisions are noted, if anywhere."""
         self.ledger, self.tally = Ledger(self._tell), Tally()
         self._runtime, self.book = runtime, book
-        self._experience, self._chosen = Experience(self.ledger.holdings), registry.named(settings.policy)
+        self._experience, self._chosen = Experience(self.ledger), registry.named(settings.policy)
         self._policy = Informed(self._chosen, self._experience.workload)
         self._narrate = narrate
         self._unlisted = set(PATHS)

@@ -36,7 +36,7 @@ class Candidates:
     gpus: Matrix
     """The free thousandths of each GPU."""
     model: Column
-    """The node's GPU model, as the number of a bit in `Workload.models`."""
+    """The node's GPU model, as the number of a bit in `Workload.models`; its `code` until the workload is known."""
     tags: Column
     """The tags (`Shape.tag`) of all GPU pods on the node, or-ed."""
     tag: Column

@@ -31,7 +31,7 @@ class Informed:
 
     def __call__(self, found: Candidates) -> Column:
         workload = self._known()
-        told = dataclasses.replace(found, workload=workload)
+        told = dataclasses.replace(found, workload=workload, model=workload.bits(found.model))
         if self._policy not in COSTLY:
             return best(self._policy(told))
         if workload is not self._workload or sum(map(len, self._scores.values())) > _MOST:

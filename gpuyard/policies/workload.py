@@ -5,6 +5,7 @@ the pods that could not run there.
 """
 
 import dataclasses
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ _TYPICAL: Final = 0.95
 ANY_MODEL: Final = 0
 WHOLE: Final = 1000
 """The thousandths of one GPU."""
+MOST_MODELS: Final = 61
 _SHARE: Final = 1
 _MOST_GPUS: Final = 61
 
@@ -66,6 +68,21 @@ class Workload:
     scarcity: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     """By GPU model: the part of its GPUs, at most all, that pods restricted to some models will ask for by the time
     that all GPUs of the cluster have been asked for."""
+    codes: Column = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The `code` of the model that each bit stands for, where nodes tell theirs so."""
+
+    def bits(self, codes: Column) -> Column:
+        """The bit of the model with each of these codes; the one after the last for any other."""
+        if not len(self.codes):
+            return codes
+        alike = codes[:, None] == self.codes
+        found: Column = np.where(alike.any(axis=1), alike.argmax(axis=1), len(self.codes))
+        return found
+
+
+def code(model: str) -> int:
+    """A checksum of the model's name: what stands for it where the workload, and so its bit, is not known."""
+    return zlib.crc32(model.encode())
 
 
 def typical(pods: Iterable[Shape], installed: Sequence[int] = ()) -> Workload:

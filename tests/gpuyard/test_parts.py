@@ -43,7 +43,7 @@ def test_of_instances_on_demand_each_slice_counts_once_where_one_could_be_made()
 
 def test_pods_on_a_node_are_told_by_what_they_own_and_what_they_booked() -> None:
     held = owning(node("n", gpus(4)), 0, 1)
-    found = set(parts.shapes(held, {"p": held.used, "plain": {"cpu": 500}}))
+    found = set(parts.shapes(held, {"p": held.used, "plain": {"cpu": 500}}).values())
     assert found == {Shape(2000, 1000, 2, memory=3), Shape(500, 0, 0)}
 
 
