@@ -7,6 +7,7 @@ from typing import Final
 
 GROUP: Final = "gpuyard.io"
 VERSION: Final = "v1alpha1"
+"""API group and version of our custom resources."""
 
 # --- contracts between components (annotations; JSON, versioned)
 INVENTORY: Final = "gpuyard.io/inventory"
@@ -20,6 +21,7 @@ EVERY_GPU: Final = "all"
 NVLINK_PREFIX: Final = "gpuyard.io/nvlink-"
 """On a node, with two GPUs' indexes such as 0-1 behind it: DOWN where the NVLink between them has failed."""
 DOWN: Final = "down"
+"""What NVLINK_PREFIX says of a link that has failed."""
 ALLOCATION: Final = "gpuyard.io/allocation"
 """On a pod: container -> resource -> device ids. Written by the extender inside the Binding."""
 WOKEN: Final = "gpuyard.io/woken"
@@ -41,9 +43,13 @@ MEMORY_LABEL: Final = "nvidia.com/gpu.memory"
 
 # --- wishes of a pod (annotations; `gpuyard.wishes` reads them)
 GPU_MODEL: Final = "gpuyard.io/gpu-model"
+"""On a pod: the GPU models that will do, by product or a part of it, comma-separated."""
 MIN_GPU_MEMORY: Final = "gpuyard.io/min-gpu-memory"
+"""On a pod: the memory that each of its GPUs, MIG instances or MPS clients has at least."""
 TOPOLOGY: Final = "gpuyard.io/topology"
+"""On a pod: which domain its GPUs lie in together: same-numa, same-switch, nvlink or best-effort."""
 TOPOLOGY_POLICY: Final = "gpuyard.io/topology-policy"
+"""On a pod: whether TOPOLOGY is required or only preferred."""
 
 # --- gangs
 GANG_GATE: Final = "gpuyard.io/gang"
@@ -53,6 +59,7 @@ POD_GROUP: Final = "scheduling.x-k8s.io/pod-group"
 BELOW_MINIMUM: Final = "gpuyard.io/below-minimum"
 """On a PodGroup that has started, when fewer than minMember are left: `restart` evicts those; else they wait."""
 POD_GROUP_API: Final = "scheduling.x-k8s.io/v1alpha1"
+"""API group and version of PodGroups, those of scheduler-plugins."""
 
 # --- what a fake container does
 RUN_SECONDS: Final = "gpuyard.io/run-seconds"
@@ -65,9 +72,13 @@ SMI_VARIABLES: Final = "GPUYARD_"
 
 # --- resources
 GPU: Final = "nvidia.com/gpu"
+"""Resource: whole GPUs, or shares of them where the node's configuration does not rename them."""
 SHARED_SUFFIX: Final = ".shared"
+"""What a configuration that renames puts behind the name of a resource that is shared."""
 MIG_PREFIX: Final = "nvidia.com/mig-"
+"""Resource, with a profile behind it: MIG instances."""
 GPU_SHARED: Final = GPU + SHARED_SUFFIX
+"""Resource: shares of GPUs."""
 
 
 def mig_resource(profile: str) -> str:
@@ -77,10 +88,13 @@ def mig_resource(profile: str) -> str:
 
 # --- names of parts
 SCHEDULER: Final = "default-scheduler"
+"""The scheduler of pods that name none."""
 EXTENDER: Final = "gpuyard-extender"
 DEVICE_PLUGIN: Final = "gpuyard-device-plugin"
 OPERATOR: Final = "gpuyard-operator"
+"""The parts: their workloads, accounts and the values of app.kubernetes.io/name."""
 NAMESPACE: Final = "gpuyard-system"
+"""Where the parts run on a real cluster."""
 READER: Final = "gpuyard-reader"
 """A service account that runs nothing: people make tokens of it to ask the extender."""
 TOKEN_HEADER: Final = "X-GPUYard-Token"

@@ -1,7 +1,7 @@
 """Markdown, as far as tests look at it: sections, code and links, in the forms that these documents use."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +87,12 @@ def fences(section: Section) -> Iterator[list[str]]:
             block = [] if block is None else None
         elif block is not None:
             block.append(line)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table."""
+    for cells in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |".replace("  |", " |")
 
 
 def _parts(lines: list[str] | tuple[str, ...]) -> Iterator[tuple[bool, str]]:
