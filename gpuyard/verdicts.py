@@ -30,6 +30,7 @@ class Reason(enum.StrEnum):
     RESERVATION_MISSING = "ReservationMissing"
     QUOTA_EXCEEDED = "QuotaExceeded"
     QUEUED_BEHIND = "QueuedBehind"
+    NO_SUCH_QUEUE = "NoSuchQueue"
     LEADER_UNAVAILABLE = "LeaderUnavailable"
 
     @property
@@ -62,6 +63,7 @@ _TEXTS = {
     Reason.RESERVATION_MISSING: "the pod group holds no reservation here",
     Reason.QUOTA_EXCEEDED: "the queue's quota is used up",
     Reason.QUEUED_BEHIND: "earlier work in the queue goes first",
+    Reason.NO_SUCH_QUEUE: "the queue that the pod group names does not exist",
     Reason.LEADER_UNAVAILABLE: "no active extender is known",
 }
 
@@ -85,6 +87,7 @@ _CHANGES = {
     Reason.RESERVATION_MISSING: "nothing: the operator is about to reserve a place; see its log if it does not",
     Reason.QUOTA_EXCEEDED: "work of the queue has to end, or its quota is raised",
     Reason.QUEUED_BEHIND: "the work before it has to start or go",
+    Reason.NO_SUCH_QUEUE: "the Queue has to be made, or the pod group names another one",
     Reason.LEADER_UNAVAILABLE: "an extender has to run: see its pods in gpuyard-system",
 }
 

@@ -50,6 +50,9 @@ TOPOLOGY: Final = "gpuyard.io/topology"
 """On a pod: which domain its GPUs lie in together: same-numa, same-switch, nvlink or best-effort."""
 TOPOLOGY_POLICY: Final = "gpuyard.io/topology-policy"
 """On a pod: whether TOPOLOGY is required or only preferred."""
+GPU_MILLI: Final = "gpuyard.io/gpu-milli"
+GPU_MEMORY: Final = "gpuyard.io/gpu-memory"
+"""What the one share that the pod asks for may use of its GPU (`gpuyard.limits`)."""
 
 # --- gangs
 GANG_GATE: Final = "gpuyard.io/gang"
@@ -60,6 +63,11 @@ BELOW_MINIMUM: Final = "gpuyard.io/below-minimum"
 """On a PodGroup that has started, when fewer than minMember are left: `restart` evicts those; else they wait."""
 POD_GROUP_API: Final = "scheduling.x-k8s.io/v1alpha1"
 """API group and version of PodGroups, those of scheduler-plugins."""
+QUEUE: Final = "gpuyard.io/queue"
+"""Annotation or label on a PodGroup, or on its pods: the Queue whose quota the group counts against."""
+
+PREEMPTIBLE: Final = "gpuyard.io/preemptible"
+"""On a pod: "false" where it makes way for nobody, whatever its priority; then its whole gang does not."""
 
 # --- what a fake container does
 RUN_SECONDS: Final = "gpuyard.io/run-seconds"

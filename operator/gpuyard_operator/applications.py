@@ -1,0 +1,130 @@
+"""What one pod group holds of its queue and wants of it, read from the objects.
+
+Stands for the Workload of Kueue, without an object of its own: nothing is remembered that the API does not say. A
+group names its queue by an annotation or a label; where its client passes none on, the first of its pods that does.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gpuyard import queues, reservations, vocabulary
+from gpuyard.amounts import Amounts
+from gpuyard.queues import Queue, turn
+from gpuyard.verdicts import Reason
+from gpuyard.writes import JSON
+from gpuyard_operator import groups, members, status
+from gpuyard_operator.members import ENDED, Member
+from gpuyard_operator.scene import Scene, View
+from gpuyard_operator.shelf import Key
+
+HEAD_SECONDS: Final = 3600.0
+"""For so long after a group in line was first refused for want of room nobody behind it takes what it could use.
+
+Long enough for most jobs to end and make that room; then it is overtaken, for it may never fit.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """What the queue `queue` is to give to a group. `rank` is its place in the line, the lowest first."""
+
+    key: Key
+    queue: str
+    rank: tuple[int, int, Key]
+    holds: Amounts
+    waiting: tuple[tuple[str, Amounts], ...] = ()
+    """UID and requests of each member that waits, while the group is in line: all that can start is there."""
+    needed: int = 1
+    kinds: frozenset[tuple[str, str]] = frozenset()
+    """Which GPUs its waiting members want: see `queues.kinds`."""
+    firm_until: float = math.inf
+    """Until when nobody behind it may get in its way."""
+
+    @property
+    def least(self) -> dict[str, int]:
+        """What the fewest members need that can start."""
+        return _sum(amounts for _, amounts in self.waiting[: self.needed])
+
+
+def queue_of(group: JSON, pods: Sequence[JSON]) -> str:
+    """The name of the group's queue; empty where there is none."""
+    said = _said(group)
+    pods_say = [(str((pod.get("metadata") or {}).get("name")), name) for pod in pods if (name := _said(pod))]
+    return said or min(pods_say, default=("", ""))[1]
+
+
+def _said(obj: JSON) -> str:
+    metadata = obj.get("metadata") or {}
+    found = ((metadata.get(part) or {}).get(vocabulary.QUEUE) for part in ("annotations", "labels"))
+    return str(next(filter(None, found), ""))
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What else has to be known: a queue by its name, and the model of a node's GPUs."""
+
+    queue: Callable[[str], Queue | None]
+    product: Callable[[str], str | None]
+
+
+def read(facts: View, about: About, now: float) -> Application | None:
+    """The application of a group; None when it has no queue, or is going."""
+    group, name = groups.read(facts.group), queue_of(facts.group or {}, facts.pods)
+    if group is None or group.terminating or not name:
+        return None
+    models = (about.queue(name) or Queue(name)).models
+    pods = {str(pod["metadata"]["uid"]): pod for pod in facts.pods if members.read(pod)}
+    scene = Scene.of(group, facts.pods, now)
+    quest = scene.quest() if facts.reservation is None else None
+    asked = quest.waiting if quest else ()
+    held = _places(scene.members, facts.reservation).items()
+    return Application(
+        key=(group.namespace, group.name),
+        queue=name,
+        rank=(*turn(_priority(facts.pods), _age(facts.group)), (group.namespace, group.name)),
+        holds=_sum(queues.demand(pods[uid], models, about.product(node)) for uid, node in held),
+        waiting=tuple((member.uid, queues.demand(pods[member.uid], models)) for member in asked),
+        needed=quest.needed if quest else 1,
+        kinds=frozenset(kind for member in asked for kind in queues.kinds(pods[member.uid])),
+        firm_until=_firm_until(scene),
+    )
+
+
+def _places(found: Sequence[Member], reservation: JSON | None) -> dict[str, str]:
+    """UID to node: of members on nodes, while they hold anything there, and of those with reserved places."""
+    places = reservations.from_object(reservation) if reservation is not None else None
+    seats = {seat.uid: seat.node for seat in places.seats} if places else {}
+    reserved = {member.uid: seats[member.uid] for member in found if member.live and member.uid in seats}
+    return reserved | {m.uid: m.node for m in found if m.node and m.phase not in ENDED}
+
+
+def _firm_until(scene: Scene) -> float:
+    """A group that never could start, and members that come late to one that did, are in nobody's way."""
+    group = scene.group
+    refused_at = members.moment(group.status.get("scheduleStartTime"))
+    if scene.started():
+        return 0.0
+    if refused_at is not None:
+        return refused_at + HEAD_SECONDS
+    refused = (group.condition(status.SCHEDULED) or {}).get("reason") == Reason.GANG_UNPLACEABLE
+    return 0.0 if refused else math.inf
+
+
+def _priority(pods: Sequence[JSON]) -> int:
+    """A gang is as urgent as the least urgent of its members."""
+    found = [(pod.get("spec") or {}).get("priority") for pod in pods]
+    return min((priority for priority in found if isinstance(priority, int)), default=0)
+
+
+def _age(group: JSON | None) -> int:
+    return int(members.moment(((group or {}).get("metadata") or {}).get("creationTimestamp")) or 0)
+
+
+def _sum(found: Iterable[Amounts]) -> dict[str, int]:
+    total = Counter[str]()
+    for amounts in found:
+        total.update(amounts)
+    return dict(total)

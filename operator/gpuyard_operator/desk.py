@@ -1,0 +1,37 @@
+"""The work on one pod group: what is kept of it between two looks, none of which is needed.
+
+Stands for the entry of one object in controller-runtime's work queue.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+
+from gpuyard.plans import Unready
+from gpuyard_kube.runtime import Signal
+from gpuyard_operator.asking import TRIES, Answered
+from gpuyard_operator.shelf import Key
+
+SPENT = Unready("the places reserved last were given up")
+"""What is left of an answer whose places were recorded."""
+
+
+@dataclass(slots=True)
+class Desk:
+    key: Key
+    signal: Signal
+    dirty: bool = False
+    wake_at: float | None = None
+    answers: deque[Answered] = field(default_factory=lambda: deque(maxlen=2 * TRIES))
+    refused: set[str] = field(default_factory=set)
+    said: str = ""
+
+    def wake(self) -> None:
+        """There is something new to look at."""
+        self.dirty = True
+        self.signal.fire()
+
+    def spend(self) -> None:
+        """Places that were recorded are not recorded again, nor asked for again at once, should they be lost."""
+        spent = [replace(last, answer=SPENT) for last in [*self.answers][-1:]]
+        self.answers.clear()
+        self.answers.extend(spent)

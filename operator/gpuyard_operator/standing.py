@@ -1,0 +1,59 @@
+"""What a queue says to one of its groups, and what the group may do by that.
+
+Stands for the conditions QuotaReserved and Admitted of Kueue. Law: the quest of a group is cut down to the members
+that its queue lets in, before the extender is asked and again before its answer is recorded.
+"""
+
+from dataclasses import dataclass, replace
+
+from gpuyard.plans import Unplaceable
+from gpuyard.verdicts import Reason, Rejection
+from gpuyard_operator import asking
+from gpuyard_operator.asking import Known, Outcome, Quest
+
+_NEVER = (
+    Reason.NO_SUCH_RESOURCE,
+    Reason.GPU_MODEL_MISMATCH,
+    Reason.GPU_MEMORY_TOO_SMALL,
+    Reason.TAINT_NOT_TOLERATED,
+    Reason.NODE_AFFINITY_MISMATCH,
+    Reason.INVALID_REQUEST,
+)
+"""What a node says that no pod's end will change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a queue says to a group: `members`, by UID, are let in, or none for the reason of `refusal`."""
+
+    members: frozenset[str] = frozenset()
+    refusal: Rejection | None = None
+    until: float | None = None
+    """When the one that is in the way is so no more, at the latest."""
+    passing: bool = False
+    """The one that is in the way has not been refused: it is about to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The queue does not let the group in; `told` is whether people are to know."""
+
+    refusal: Rejection
+    until: float | None
+    told: bool
+
+
+def pursue(quest: Quest, standing: Standing | None, known: Known, now: float) -> Outcome | Queued:
+    """`asking.pursue`, as far as the group's queue lets it; without a queue nothing is in the way."""
+    if standing is None:
+        return asking.pursue(quest, known, now)
+    if standing.refusal is not None:
+        return Queued(standing.refusal, standing.until, told=not standing.passing)
+    waiting = tuple(member for member in quest.waiting if member.uid in standing.members)
+    return asking.pursue(replace(quest, waiting=waiting), known, now)
+
+
+def stands_in_line(answer: Unplaceable) -> bool:
+    """Whether the end of others might make room: then nobody behind the group may take it."""
+    reasons = {found.reason for found in answer.rejections}
+    return bool(reasons - set(_NEVER)) and all(found.node for found in answer.rejections)
