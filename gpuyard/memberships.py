@@ -45,6 +45,11 @@ def claimed(pod: JSON) -> str | None:
     return next((str(mark) for mark in marks if mark), None)
 
 
+def alone(uid: str) -> str:
+    """The name of the group of one that a pod without a group is, where places are held for it."""
+    return f"pod-{uid}"
+
+
 def is_native(pod: JSON) -> bool:
     """Whether the pod is of a scheduling.k8s.io PodGroup, which kube-scheduler starts by itself."""
     return bool(_part(pod, "spec").get("schedulingGroup"))

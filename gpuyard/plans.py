@@ -25,6 +25,8 @@ class PlanRequest:
     needed: int
     members: tuple[str, ...]
     """UIDs of the pods to place, in the order in which they are to be placed."""
+    preempt: bool = False
+    """Whether pods of lower priority may have to go for it; the reservation then names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ def request_to_json(request: PlanRequest) -> JSON:
         "podGroup": request.group,
         "needed": request.needed,
         "members": list(request.members),
+        **({"preempt": True} if request.preempt else {}),
     }
 
 
@@ -66,14 +69,16 @@ def request_from_json(body: Any) -> PlanRequest:
     if not isinstance(body, Mapping):
         raise ValueError("the request must be a JSON object with namespace, podGroup, needed and members")
     namespace, group = (_name(body.get(field), field) for field in ("namespace", "podGroup"))
-    needed, members = body.get("needed"), body.get("members")
+    needed, members, preempt = body.get("needed"), body.get("members"), body.get("preempt", False)
     if not isinstance(members, list) or not members or not all(isinstance(uid, str) for uid in members):
         raise ValueError("members: a list of pod UIDs is needed, with one at least")
     if len(set(members)) < len(members):
         raise ValueError("members: each pod may be named once only")
     if isinstance(needed, bool) or not isinstance(needed, int) or not 1 <= needed <= MOST_NEEDED:
         raise ValueError(f"needed: a whole number from 1 to {MOST_NEEDED} is needed, not {needed!r:.40}")
-    return PlanRequest(namespace, group, needed, tuple(members))
+    if not isinstance(preempt, bool):
+        raise ValueError(f"preempt: true or false is needed, not {preempt!r:.40}")
+    return PlanRequest(namespace, group, needed, tuple(members), preempt)
 
 
 def _name(found: Any, field: str) -> str:

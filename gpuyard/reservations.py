@@ -1,7 +1,8 @@
 """Reservations: the recorded verdict that a gang may start, and where (contract 4).
 
 One Reservation object holds the members that were planned in one call. The operator alone writes it; the extender
-and the operator read it. It expires, so that a dead operator never holds GPUs for ever.
+and the operator read it. It expires, so that a dead operator never holds GPUs for ever. Whoever has to leave first is
+recorded with it, before anybody is evicted: so whoever reads it goes on where another one died.
 """
 
 import datetime
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import vocabulary
+from gpuyard import memberships, vocabulary
 from gpuyard.annotations import Allocation
 from gpuyard.writes import JSON
 
@@ -27,10 +28,21 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
+class Victim:
+    """A pod that has to be gone before the seats can be used; `group` is its PodGroup, if any."""
+
+    uid: str
+    namespace: str
+    name: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Reservation:
     """The seats of one PodGroup's members, until `expires` (seconds since the epoch).
 
-    `needed` is how many members must be bound together: minMember of the group when it was planned.
+    `needed` is how many members must be bound together: minMember of the group when it was planned. A pod without a
+    group is a group of one (`memberships.alone`).
     """
 
     namespace: str
@@ -38,6 +50,7 @@ class Reservation:
     needed: int
     expires: float
     seats: tuple[Seat, ...]
+    victims: tuple[Victim, ...] = ()
 
     def seat(self, uid: str) -> Seat | None:
         return next((seat for seat in self.seats if seat.uid == uid), None)
@@ -50,13 +63,13 @@ def path(namespace: str, name: str = "") -> str:
 
 
 def to_object(reservation: Reservation, group_uid: str) -> JSON:
-    """The API object; named after its PodGroup, which owns it."""
-    owner = {
-        "apiVersion": vocabulary.POD_GROUP_API,
-        "kind": "PodGroup",
-        "name": reservation.group,
-        "uid": group_uid,
-    }
+    """The API object; named after its PodGroup, which owns it. That of a pod alone is owned by the pod."""
+    seat = reservation.seats[0] if reservation.seats else None
+    if seat is not None and reservation.group == memberships.alone(seat.uid):
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": seat.name, "uid": seat.uid}
+    else:
+        api, name = vocabulary.POD_GROUP_API, reservation.group
+        owner = {"apiVersion": api, "kind": "PodGroup", "name": name, "uid": group_uid}
     return {
         "apiVersion": f"{vocabulary.GROUP}/{vocabulary.VERSION}",
         "kind": "Reservation",
@@ -88,6 +101,9 @@ def to_spec(reservation: Reservation) -> JSON:
             }
             for seat in reservation.seats
         ],
+        **(
+            {"victims": [_from_victim(found) for found in reservation.victims]} if reservation.victims else {}
+        ),
     }
 
 
@@ -107,6 +123,7 @@ def from_spec(namespace: str, spec: Mapping[str, Any]) -> Reservation:
         needed=int(spec["needed"]),
         expires=datetime.datetime.fromisoformat(spec["expires"]).timestamp(),
         seats=tuple(_seat(found) for found in spec["seats"]),
+        victims=tuple(_victim(found) for found in spec.get("victims", ())),
     )
 
 
@@ -116,3 +133,13 @@ def _seat(found: Mapping[str, Any]) -> Seat:
         for name, held in found.get("containers", {}).items()
     }
     return Seat(str(found["uid"]), str(found["pod"]), str(found["node"]), allocation)
+
+
+def _victim(found: Mapping[str, Any]) -> Victim:
+    group = str(found.get("podGroup", ""))
+    return Victim(str(found["uid"]), str(found["namespace"]), str(found["pod"]), group)
+
+
+def _from_victim(victim: Victim) -> JSON:
+    group = {"podGroup": victim.group} if victim.group else {}
+    return {"uid": victim.uid, "namespace": victim.namespace, "pod": victim.name, **group}

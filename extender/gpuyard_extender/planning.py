@@ -1,17 +1,18 @@
 """Places for a whole gang, or the first member that has none (contract 4).
 
 Stands for the PodGroup scheduling cycle. The same question gets the same answer while its promise lives, so that a
-caller who lost the answer may ask again; a promise that no longer holds is planned anew.
+caller who lost the answer may ask again; a promise that no longer holds is planned anew. Nobody has to go for pods
+that fit, and for a pod alone no places are held unless somebody has to go.
 """
 
-from gpuyard import gangs
+from gpuyard import gangs, memberships
 from gpuyard.cluster import Placement
 from gpuyard.gangs import GangRejection, Member
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.policies.candidates import Policy
-from gpuyard.reservations import Reservation, Seat
+from gpuyard.reservations import Reservation, Seat, Victim
 from gpuyard.verdicts import Rejection
-from gpuyard_extender import feasibility, settings
+from gpuyard_extender import evicting, feasibility, settings
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
@@ -23,29 +24,39 @@ def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> Pl
         pod = ledger.pods.get(uid)
         if pod is None or not pod.pending:
             return Unready(f"member {uid}: {'it waits no more' if pod else 'not seen yet'}; ask again")
-        if (pod.namespace, pod.group) != (request.namespace, request.group):
+        if (pod.namespace, _group(pod, request)) != (request.namespace, request.group):
             return Unready(f"member {uid}: it is no pod of the group {request.namespace}/{request.group}")
         pods.append(pod)
     kept = _kept(request, ledger, now)
     if kept is not None:
         return Planned(kept)
-    placed = place(pods, ledger, policy, now)
+    placed, victims, expires = place(pods, ledger, policy, now), tuple[Victim, ...](), now
     if isinstance(placed, GangRejection):
-        excess = gangs.excess(_members(pods), ledger.cluster(now))
-        return Unplaceable(placed.member, (*excess, *placed.rejections))
+        room = evicting.make_room(pods, ledger, policy, now) if request.preempt else None
+        if room is None:
+            excess = gangs.excess(_members(pods), ledger.cluster(now))
+            return Unplaceable(placed.member, (*excess, *placed.rejections))
+        placed, victims, expires = room.placements, room.victims, now + room.seconds
+    elif pods[0].group is None:
+        return Unready("the pod fits: kube-scheduler is about to try it again")
     reservation = Reservation(
         namespace=request.namespace,
         group=request.group,
         needed=request.needed,
         # Whole milliseconds: the moment must survive its way through the API object unchanged.
-        expires=round(now + settings.RESERVATION_SECONDS, 3),
+        expires=round(expires + settings.RESERVATION_SECONDS, 3),
         seats=tuple(
             Seat(pod.uid, pod.name, found.node, found.allocation)
             for pod, found in zip(pods, placed, strict=True)
         ),
+        victims=victims,
     )
     ledger.promise(reservation)
     return Planned(reservation)
+
+
+def _group(pod: Pod, request: PlanRequest) -> str | None:
+    return memberships.alone(pod.uid) if pod.group is None and request.preempt else pod.group
 
 
 def place(

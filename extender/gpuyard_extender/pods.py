@@ -56,6 +56,14 @@ class Pod:
     nominated: str = ""
     """The node on which kube-scheduler makes place for it."""
 
+    preempts: bool = True
+    """Whether others may have to go for it."""
+    spared: bool = False
+    """Whether it goes for nobody."""
+    started: str = ""
+    """When its kubelet took it, as Kubernetes writes times."""
+    grace_seconds: int = 30
+    """How long it may take to end once it is told to."""
     @property
     def ended(self) -> bool:
         """Whether its containers have ended for good; a terminating pod's have not."""
@@ -99,7 +107,7 @@ def fault(obj: Any) -> str:
 
 
 def _read(obj: JSON) -> Pod:
-    metadata, status = obj["metadata"], obj.get("status") or {}
+    metadata, spec, status = obj["metadata"], obj["spec"], obj.get("status") or {}
     marks, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
     told = truth(obj)
     plan = annotations.read_allocation(marks.get(vocabulary.ALLOCATION)) or {}
@@ -107,7 +115,7 @@ def _read(obj: JSON) -> Pod:
         uid=str(metadata["uid"]),
         namespace=str(metadata["namespace"]),
         name=str(metadata["name"]),
-        node=str(obj["spec"].get("nodeName") or ""),
+        node=str(spec.get("nodeName") or ""),
         phase=str(status.get("phase") or "Pending"),
         terminating=bool(metadata.get("deletionTimestamp")),
         group=memberships.group_of(obj),
@@ -117,6 +125,10 @@ def _read(obj: JSON) -> Pod:
         truth=told,
         drifted=any(ids({name: plan[name]}) != ids({name: told[name]}) for name in plan.keys() & told.keys()),
         labels=dict(labels),
-        priority=int(obj["spec"].get("priority") or 0),
+        priority=int(spec.get("priority") or 0),
         nominated=str(status.get("nominatedNodeName") or ""),
     )
+        preempts=spec.get("preemptionPolicy") != "Never",
+        spared=marks.get(vocabulary.PREEMPTIBLE) == "false",
+        started=str(status.get("startTime") or ""),
+        grace_seconds=int(spec.get("terminationGracePeriodSeconds") or 0),

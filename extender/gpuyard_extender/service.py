@@ -33,6 +33,7 @@ from gpuyard_extender.events import Events
 from gpuyard_extender.experience import Experience
 from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.settings import Settings
+from gpuyard_extender.preempting import Pushes
 from gpuyard_extender.simulation_models import Asked, Simulated
 from gpuyard_extender.tally import PASSED, Tally
 from gpuyard_extender.waking import Waker
@@ -61,6 +62,7 @@ class Extender:
         self._narrate = narrate
         self._unlisted = set(PATHS)
         self._binder = Binder(self.ledger, api, runtime, self._tell)
+        self._pushes = Pushes()
         self._waker = Waker(self.ledger, api, runtime, self._tell, self.tally)
         self._events = Events(api, runtime)
 
@@ -122,7 +124,10 @@ class Extender:
             pod, names = wire.preempt_question(args)
         except wire.InvalidArgumentsError:
             return wire.preempt_result({})
-        found = preempting.preempt(pod, names, self.ledger, self._runtime.now()) if self.ready else {}
+        now = self._runtime.now()
+        found = preempting.preempt(pod, names, self.ledger, now) if self.ready else {}
+        if found:
+            self._pushes.note(pod.uid, now)
         self._note(decisions.of_preempt, pod, len(names), found)
         self._tell(telling.of_preempt(pod.name, found))
         return wire.preempt_result(found)
@@ -147,7 +152,10 @@ class Extender:
         """Where the members of a gang can start together; the places are held from the answer on."""
         if not self.ready:
             return Unready(NOT_SYNCED)
-        answer = planning.plan(request, self.ledger, self._policy, self._runtime.now())
+        now = self._runtime.now()
+        if request.preempt and self._pushes.under_way(request.members, now):
+            return Unready("kube-scheduler was told whom to remove for the pod")
+        answer = planning.plan(request, self.ledger, self._policy, now)
         if text := telling.of_plan(request, answer):
             self._tell(text)
         return answer

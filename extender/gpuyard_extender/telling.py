@@ -35,7 +35,8 @@ def of_plan(request: PlanRequest, answer: PlanAnswer) -> str:
     match answer:
         case Planned(reservation):
             places = ", ".join(f"{seat.name} on {seat.node}" for seat in reservation.seats)
-            return f"Plan {request.group}: {places}"
+            leave = ", ".join(victim.name for victim in reservation.victims)
+            return f"Plan {request.group}: {places}{f', once these are gone: {leave}' if leave else ''}"
         case Unplaceable(member, _):
             return f"Plan {request.group}: no node for {member}"
     return ""

@@ -23,6 +23,8 @@ REQUEST = PlanRequest("default", "g", 2, ("u1", "u2"))
 
 def test_a_request_survives_its_way() -> None:
     assert request_from_json(request_to_json(REQUEST)) == REQUEST
+    urgent = PlanRequest("default", "g", 1, ("u1",), preempt=True)
+    assert request_from_json(request_to_json(urgent)) == urgent
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,7 @@ def test_what_is_no_object_is_no_request(body: Any) -> None:
 @pytest.mark.parametrize(
     ("field", "contents"),
     [
+        ("preempt", [1, "true", None]),
         ("namespace", [None, "", 1, {}, ["x"]]),
         ("podGroup", [None, "", 1, {}, ["x"]]),
         ("needed", [None, "2", 2.0, 2.7, 1e300, True, 0, -5, MOST_NEEDED + 1, 10**30, [2]]),

@@ -1,10 +1,12 @@
 import copy
+import dataclasses
 from typing import Any
 
 import pytest
 
 from gpuyard import reservations
-from gpuyard.reservations import Reservation, Seat, from_object, path, to_object
+from gpuyard.memberships import alone
+from gpuyard.reservations import Reservation, Seat, Victim, from_object, path, to_object
 from tests.gpuyard.builders import GPU_RESOURCE
 
 SEATS = (
@@ -16,6 +18,9 @@ RESERVATION = Reservation("team", "ring", 2, 1_800_000_000.25, SEATS)
 
 def test_a_reservation_is_read_as_it_was_written() -> None:
     assert from_object(to_object(RESERVATION, "uid-ring")) == RESERVATION
+    victims = (Victim("uid-x", "other", "x"), Victim("uid-y", "team", "y", "small"))
+    found = dataclasses.replace(RESERVATION, victims=victims)
+    assert from_object(to_object(found, "uid-ring")) == found
 
 
 def test_the_object_is_named_after_its_pod_group_which_owns_it() -> None:
@@ -23,6 +28,12 @@ def test_the_object_is_named_after_its_pod_group_which_owns_it() -> None:
     assert (metadata["name"], metadata["namespace"]) == ("ring", "team")
     (owner,) = metadata["ownerReferences"]
     assert (owner["kind"], owner["name"], owner["uid"]) == ("PodGroup", "ring", "uid-ring")
+
+
+def test_that_of_a_pod_alone_goes_with_the_pod() -> None:
+    found = Reservation("team", alone("uid-0"), 1, 1_800_000_000.0, SEATS[:1])
+    (owner,) = to_object(found, "")["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner["uid"]) == ("Pod", "worker-0", "uid-0")
 
 
 def test_expiry_is_written_as_a_time_that_people_read() -> None:
@@ -50,6 +61,8 @@ def test_paths_name_the_collection_and_the_object() -> None:
         ("seats", None),
         ("seats", [5]),
         ("seats", [{"uid": "a"}]),
+        ("victims", 5),
+        ("victims", [{"uid": "a", "pod": "b"}]),
         ("seats", [{"uid": "a", "pod": "b", "node": "c", "containers": []}]),
         ("seats", [{"uid": "a", "pod": "b", "node": "c", "containers": {"d": 5}}]),
     ],
