@@ -31,12 +31,19 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", type=Path, metavar="FILE.csv", help="is written at the end")
-    parser.add_argument(
+    span = parser.add_mutually_exclusive_group()
+    span.add_argument(
         "--for",
         dest="span",
         type=seconds,
         metavar="DURATION",
         help="such as 90s, 15m, 8h (default: until Ctrl-C)",
+    )
+    span.add_argument(
+        "--decisions",
+        type=Path,
+        metavar="FILE",
+        help="record nothing: what is there now, and the pods that this log of gpuyard-extender tells of",
     )
     parser.add_argument(
         "--hash-names", action="store_true", help="no name of a node, pod, namespace or gang in the files"
@@ -46,7 +53,7 @@ def add_to(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from gpuyard_cli import capture_trace
+    from gpuyard_cli import capture_decisions, capture_trace
     from gpuyard_kube.runtime import AsyncioRuntime
     from gpuyard_replay.sources import beside
 
@@ -54,7 +61,12 @@ def _run(arguments: argparse.Namespace) -> int:
         raise InvalidInputError(
             arguments.file, "", "there is no such folder", "name a file in one that is there"
         )
-    recording = asyncio.run(_recorded(arguments.kubeconfig, arguments.span))
+    if arguments.decisions and not arguments.decisions.exists():
+        raise InvalidInputError(arguments.decisions, "", "there is no such file", "name a log of decisions")
+    span = 0 if arguments.decisions else arguments.span
+    recording = asyncio.run(_recorded(arguments.kubeconfig, span))
+    if arguments.decisions:
+        capture_decisions.add(recording, arguments.decisions)
     names = capture_trace.hashed(secrets.token_bytes(32)) if arguments.hash_names else str
     write(beside(arguments.file), capture_trace.nodes_csv(recording, names))
     write(arguments.file, capture_trace.pods_csv(recording, int(AsyncioRuntime().now()), names))
@@ -88,7 +100,8 @@ async def record(api: "HttpApi", ended: asyncio.Event, span: int | None) -> "Rec
     try:
         while recording.listed != PATHS.keys() and not (ended.is_set() or informer.done()):
             await asyncio.sleep(_LOOK_SECONDS)
-        print("recording; Ctrl-C ends", flush=True)
+        if span != 0:
+            print("recording; Ctrl-C ends", flush=True)
         over = asyncio.create_task(ended.wait())
         await asyncio.wait({over, informer}, timeout=span, return_when=asyncio.FIRST_COMPLETED)
         over.cancel()

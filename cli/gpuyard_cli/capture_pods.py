@@ -38,6 +38,8 @@ class PodRecord:
     created: int
     scheduled: int | None
     ended: int | None
+    gone: bool = False
+    """Whether it is known to have ended, if not when."""
 
 
 def recorded(pod: JSON, now: int) -> PodRecord:

@@ -85,9 +85,10 @@ def _models(pod: PodRecord, nodes: Iterable[NodeRecord]) -> Sequence[str]:
 def _life(pod: PodRecord, first: int, until: int) -> list[object]:
     # Clocks of nodes and of the API server may differ by a second or two.
     started = pod.created if pod.scheduled is None else pod.scheduled
-    ended = max(started, until if pod.ended is None else pod.ended)
+    last = until if pod.ended is None else pod.ended
+    ended = "" if pod.gone and pod.ended is None else max(started, last) - first
     scheduled = "" if pod.scheduled is None else pod.scheduled - first
-    return [pod.qos, pod.phase, pod.created - first, ended - first, scheduled]
+    return [pod.qos, pod.phase, pod.created - first, ended, scheduled]
 
 
 def _gangs(pods: Iterable[PodRecord]) -> Iterator[tuple[str, int]]:

@@ -1,6 +1,7 @@
 """`gpuyard capture` beside an embedded cluster: what ran there can be replayed."""
 
 import asyncio
+import functools
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -13,8 +14,11 @@ import yaml
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON, Write
 from gpuyard_cli.main import main
+from gpuyard_cluster.wiring import parts
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
-from gpuyard_kube.http import HttpApi
+from gpuyard_extender.decision_log import DecisionLog, sink
+from gpuyard_extender.service import Extender
+from gpuyard_kube.api import Api
 from gpuyard_replay import traces
 from gpuyard_replay.columns import Membership
 
@@ -44,7 +48,7 @@ def pod(name: str, resource: str, **notes: str) -> JSON:
     }
 
 
-async def phases(api: HttpApi) -> dict[str, str]:
+async def phases(api: Api) -> dict[str, str]:
     reply = await api.read(PODS)
     return {found["metadata"]["name"]: found["status"]["phase"] for found in reply.body["items"]}
 
@@ -119,6 +123,46 @@ def test_what_ran_on_a_cluster_is_placed_again_by_a_replay(
     }
     assert main(["replay", str(tmp_path / "day.csv"), "--timed"]) == 0
     assert capsys.readouterr().out.rstrip().endswith("0 of 4")
+
+
+async def captured_from_decisions(folder: Path) -> tuple[int, str]:
+    """Exit code and output of a capture after two pods had the same GPU, one after the other, and one waited."""
+    async with EmbeddedYard(NODES[:1]) as cluster:
+        for name in ("first", "second"):
+            wanted = pod(name, vocabulary.GPU, **{vocabulary.RUN_SECONDS: "0"})
+            wanted["spec"]["containers"][0]["resources"]["limits"][vocabulary.GPU] = "2"
+            assert (await cluster.api.send(Write("POST", PODS, wanted))).ok
+
+            async def has_ended(name: str = name) -> bool:
+                return (await phases(cluster.api)).get(name) == "Succeeded"
+
+            await until(has_ended)
+            await cluster.api.send(Write("DELETE", f"{PODS}/{name}"))
+        given = ["--kubeconfig", str(kubeconfig(folder / "kubeconfig", cluster.url)), "--hash-names"]
+        given += [str(folder / "day.csv"), "--decisions", str(folder / "log")]
+        process = await asyncio.create_subprocess_exec(*COMMAND, *given, stdout=asyncio.subprocess.PIPE)
+        said, _ = await process.communicate()
+        assert process.returncode is not None
+        return process.returncode, said.decode()
+
+
+def test_what_the_extender_decided_is_placed_again_with_another_policy_and_more_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = DecisionLog(sink(str(tmp_path / "log")))
+    monkeypatch.setattr(parts, "Extender", functools.partial(Extender, book=log))
+    code, said = asyncio.run(captured_from_decisions(tmp_path))
+    log.close()
+    assert code == 0
+    assert said.splitlines()[-1] == "1 nodes, 2 pods"
+    pods = traces.read_pods(tmp_path / "day.csv")
+    assert [(each.count, each.milli) for each in pods] == [(2, 1000), (2, 1000)]
+    assert not any("first" in each.name for each in pods)
+    assert sorted(each.lifetime is not None and each.lifetime.runs is None for each in pods) == [False, True]
+    command = ["replay", str(tmp_path / "day.csv"), "--timed", "--policy", "spread", "--policy", "pack"]
+    assert main([*command, "--add-nodes", "2xdgx-h100"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("0 of 2") == 4, shown
 
 
 @pytest.mark.parametrize(
