@@ -9,20 +9,23 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gpuyard import limits
 from gpuyard.annotations import Allocation
 from gpuyard.fit import Amounts, NodeFit
 from gpuyard.inventory import Device, Inventory
+from gpuyard.limits import Limits
 from gpuyard.occupancy import Occupancy, occupancy
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Pod `uid` on `node`: the devices of its containers and what it books in all."""
+    """Pod `uid` on `node`: the devices of its containers, what it books in all, and what its share may use."""
 
     uid: str
     node: str
     allocation: Allocation
     requests: Amounts
+    limits: Limits = limits.NONE
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -33,7 +36,10 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node. `inventory` None: only counts are known. `owners`: device id -> pod uid, known devices or not."""
+    """One node. `inventory` None: only counts are known. `owners`: device id -> pod uid, known devices or not.
+
+    `limits`: pod uid -> what its share may use, of the pods that say so.
+    """
 
     name: str
     fit: NodeFit
@@ -42,11 +48,12 @@ class Node:
     owners: Mapping[str, str] = field(default_factory=dict)
     contested: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Device id -> pods that claim it too, in the order in which they came: they wait for the owner to go."""
+    limits: Mapping[str, Limits] = field(default_factory=dict)
     occupancy: Occupancy | None = field(init=False, repr=False, compare=False)
     """What the devices look like without names; None without an inventory."""
 
     def __post_init__(self) -> None:
-        found = None if self.inventory is None else occupancy(self.inventory, self.owners)
+        found = None if self.inventory is None else occupancy(self.inventory, self.owners, self.limits)
         object.__setattr__(self, "occupancy", found)
 
     def devices(self, resource: str) -> tuple[Device, ...]:
@@ -86,7 +93,8 @@ class Node:
             if owners.setdefault(identity, placement.uid) != placement.uid:
                 contested[identity] = (*contested.get(identity, ()), placement.uid)
         used = _sum(self.used, placement.requests, 1)
-        return dataclasses.replace(self, used=used, owners=owners, contested=contested)
+        limited = {**self.limits, placement.uid: placement.limits} if placement.limits else self.limits
+        return dataclasses.replace(self, used=used, owners=owners, contested=contested, limits=limited)
 
     def releasing(self, *placements: Placement) -> "Node":
         """This node without the placements; a device goes to the next pod that claims it."""
@@ -94,7 +102,9 @@ class Node:
         for placement in placements:
             _release(placement, owners, contested)
             used = _sum(used, placement.requests, -1)
-        return dataclasses.replace(self, used=used, owners=owners, contested=contested)
+        gone = {placement.uid for placement in placements}
+        limited = {uid: found for uid, found in self.limits.items() if uid not in gone}
+        return dataclasses.replace(self, used=used, owners=owners, contested=contested, limits=limited)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ Stands for the hint providers of the kubelet's Topology Manager. Rules:
 - Where there is no inventory, model and memory are read from NVIDIA's labels; a topology cannot be known.
 """
 
-import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 
-from gpuyard import mig, vocabulary
+from gpuyard import mig, parts, vocabulary
 from gpuyard.cluster import Node
 from gpuyard.inventory import Device, Inventory, SharingMode
+from gpuyard.limits import Limits
 from gpuyard.occupancy import Occupancy
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.wishes import Topology, Wishes
@@ -25,13 +25,13 @@ def narrowed(wishes: Wishes, occupancy: Occupancy, totals: Mapping[str, int]) ->
         mismatch = _mismatch(wishes, occupancy.inventory, occupancy.offered(resource), needed)
         if mismatch:
             return mismatch
-    return _only(occupancy, [d for d in occupancy.devices if _suits(wishes, d, occupancy.inventory)])
+    return occupancy.only(d for d in occupancy.devices if _suits(wishes, d, occupancy.inventory))
 
 
 def domains(wishes: Wishes, occupancy: Occupancy, resources: Collection[str]) -> Iterator[Occupancy]:
     """The idle devices domain by domain, the domain with the fewest free ones of these resources first."""
     sets = wishes.topology.sets(occupancy.inventory.gpus)
-    found = [_only(occupancy, [d for d in occupancy.devices if d.gpu in members]) for members in sets]
+    found = [occupancy.only(d for d in occupancy.devices if d.gpu in members) for members in sets]
     yield from sorted(found, key=lambda domain: _free(domain, resources))
 
 
@@ -54,6 +54,8 @@ def by_labels(wishes: Wishes, node: Node, totals: Mapping[str, int]) -> Rejectio
         found = f"the node's have {memory} MiB" if memory.isdecimal() else _unknown(vocabulary.MEMORY_LABEL)
         detail = f"needs {wishes.memory_mib} MiB on a GPU; {found}"
         return Rejection(node.name, Reason.GPU_MEMORY_TOO_SMALL, detail)
+    if wishes.limits:
+        return Rejection(node.name, Reason.NO_SUCH_RESOURCE, _uncounted(wishes.limits))
     bound = wishes.required and wishes.topology is not Topology.BEST_EFFORT
     if bound and sum(totals.values()) > 1:
         detail = (
@@ -67,6 +69,10 @@ def _unknown(label: str) -> str:
     return f"the node has neither an annotation {vocabulary.INVENTORY} nor a label {label}"
 
 
+def _uncounted(limited: Limits) -> str:
+    return f"{limited.annotation}: the node has no annotation {vocabulary.INVENTORY} to keep count of its GPUs by"
+
+
 def _mismatch(
     wishes: Wishes, inventory: Inventory, offered: Collection[Device], needed: int
 ) -> Rejection | None:
@@ -78,7 +84,7 @@ def _mismatch(
         has = ", ".join(sorted({models[device.gpu] for device in offered}))
         detail = f"needs {' or '.join(wishes.models)}; {len(liked)} of {len(offered)} are, the node has {has}"
         return Rejection("", Reason.GPU_MODEL_MISMATCH, detail)
-    sizes = sorted((_memory(device, inventory) for device in liked), reverse=True)
+    sizes = sorted((_memory(wishes, device, inventory) for device in liked), reverse=True)
     if needed and sizes[needed - 1] < wishes.memory_mib:
         large = sum(size >= wishes.memory_mib for size in sizes)
         detail = (
@@ -90,23 +96,18 @@ def _mismatch(
 
 def _suits(wishes: Wishes, device: Device, inventory: Inventory) -> bool:
     model = next(gpu.model for gpu in inventory.gpus if gpu.index == device.gpu)
-    return wishes.likes(model) and _memory(device, inventory) >= wishes.memory_mib
+    return wishes.likes(model) and _memory(wishes, device, inventory) >= wishes.memory_mib
 
 
-def _memory(device: Device, inventory: Inventory) -> int:
-    """What a container can use of the GPU's memory: time slices see all of it, MPS clients an equal part."""
+def _memory(wishes: Wishes, device: Device, inventory: Inventory) -> int:
+    """What a container can use of the GPU's memory: time slices see all of it, MPS clients their part."""
     gpu = next(gpu for gpu in inventory.gpus if gpu.index == device.gpu)
-    if device.replica is not None and inventory.sharing.mode is SharingMode.MPS:
-        return gpu.memory_mib // inventory.sharing.replicas
+    if parts.is_handle(device) and inventory.sharing.mode is SharingMode.MPS:
+        return parts.used(device, gpu, inventory, wishes.limits).mib
     board = mig.board_of(gpu.model)
     if not device.size or board is None:
         return gpu.memory_mib
     return gpu.memory_mib * device.size // board.memory_slices
-
-
-def _only(occupancy: Occupancy, devices: Collection[Device]) -> Occupancy:
-    numbers = {int(device.id) for device in devices}
-    return dataclasses.replace(occupancy, idle=tuple(i for i in occupancy.idle if i in numbers))
 
 
 def _free(occupancy: Occupancy, resources: Collection[str]) -> int:

@@ -30,6 +30,7 @@ CLOSEST: Final = (
     Reason.TAINT_NOT_TOLERATED,
     Reason.NODE_AFFINITY_MISMATCH,
     Reason.RESERVATION_MISSING,
+    Reason.INVALID_REQUEST,
     Reason.NO_SUCH_RESOURCE,
 )
 """The reasons of nodes, those first that leave the least to change."""

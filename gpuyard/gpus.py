@@ -8,6 +8,8 @@ import uuid
 from dataclasses import dataclass
 from typing import Final
 
+WHOLE: Final = 1000
+"""The thousandths of one GPU."""
 _YARD: Final = uuid.uuid5(uuid.NAMESPACE_DNS, "gpuyard.io")
 
 

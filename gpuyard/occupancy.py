@@ -7,10 +7,12 @@ value, compared by identity, so that what is worked out for one of them holds fo
 
 import dataclasses
 import functools
-from collections.abc import Container
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from gpuyard import limits
 from gpuyard.inventory import Device, Inventory
+from gpuyard.limits import Limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +24,8 @@ class Occupancy:
     owned: tuple[Device, ...]
     idle: tuple[int, ...]
     """The devices that nobody owns, wholly or in part; also unhealthy ones."""
+    limits: tuple[Limits, ...] = ()
+    """What each of `owned` may use of its GPU; empty where no owner says so."""
 
     def offered(self, resource: str) -> tuple[Device, ...]:
         """All devices of the resource."""
@@ -35,6 +39,11 @@ class Occupancy:
         """The devices that a pod can get: healthy and idle."""
         return tuple(device for device in self.unowned(resource) if device.healthy)
 
+    def only(self, devices: Iterable[Device]) -> "Occupancy":
+        """The same, as if of the idle devices only these were idle."""
+        numbers = {int(device.id) for device in devices}
+        return dataclasses.replace(self, idle=tuple(i for i in self.idle if i in numbers))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Layout:
@@ -44,15 +53,17 @@ class _Layout:
     devices: tuple[Device, ...]
 
 
-def occupancy(inventory: Inventory, owners: Container[str]) -> Occupancy:
-    """The occupancy of a node whose devices in `owners` (ids) are owned."""
-    owned = tuple(i for i, device in enumerate(inventory.devices()) if device.id in owners)
-    return _occupancy(_layout(inventory.uncut()), owned)
+def occupancy(inventory: Inventory, owners: Mapping[str, str], limited: Mapping[str, Limits]) -> Occupancy:
+    """The occupancy of a node whose devices have these `owners` (id -> pod UID), some of which are `limited`."""
+    devices = inventory.devices()
+    owned = tuple(i for i, device in enumerate(devices) if device.id in owners)
+    used = tuple(limited.get(owners[devices[i].id], limits.NONE) for i in owned) if limited else ()
+    return _occupancy(_layout(inventory.uncut()), owned, used if any(used) else ())
 
 
 # Bounded, because nodes come and go for years; whatever falls out is worked out again.
 @functools.lru_cache(maxsize=16384)
-def _occupancy(layout: _Layout, owned: tuple[int, ...]) -> Occupancy:
+def _occupancy(layout: _Layout, owned: tuple[int, ...], used: tuple[Limits, ...]) -> Occupancy:
     held = tuple(layout.devices[i] for i in owned)
     by_gpu: dict[int, list[Device]] = {}
     for device in held:
@@ -62,7 +73,7 @@ def _occupancy(layout: _Layout, owned: tuple[int, ...]) -> Occupancy:
         for i, device in enumerate(layout.devices)
         if not any(device.overlaps(other) for other in by_gpu.get(device.gpu, ()))
     )
-    return Occupancy(layout.inventory, layout.devices, held, idle)
+    return Occupancy(layout.inventory, layout.devices, held, idle, used)
 
 
 @functools.lru_cache(maxsize=16384)

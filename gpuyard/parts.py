@@ -1,7 +1,8 @@
 """Devices of every kind as parts of GPUs, in thousandths: what policies measure nodes and pods by.
 
-Law: a whole GPU is a thousand; a share is an equal part of its replicas; a MIG instance counts by its memory slices.
-What cannot be given out, because it is sick or lies outside all instances, is not free.
+Law: a whole GPU is a thousand; a share is what its pod says that it may use (`limits`), else an equal part of its
+replicas; a MIG instance counts by its memory slices. What cannot be given out, because it is sick or lies outside all
+instances, is not free.
 """
 
 import dataclasses
@@ -10,14 +11,16 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
 
-from gpuyard import vocabulary
+from gpuyard import limits, vocabulary
 from gpuyard.amounts import CPU, MEMORY, MIB
 from gpuyard.boards import board_of, plain_product
 from gpuyard.cluster import Node
 from gpuyard.fit import Amounts
+from gpuyard.gpus import GPU, WHOLE
 from gpuyard.inventory import Device, Inventory
+from gpuyard.limits import Limits
 from gpuyard.occupancy import Occupancy
-from gpuyard.policies.workload import WHOLE, Shape
+from gpuyard.policies.workload import Shape
 from gpuyard.requests import is_device_resource
 
 _MOST: Final = 2**40
@@ -36,23 +39,46 @@ def milli(device: Device, inventory: Inventory) -> int:
     return WHOLE * device.size // (board.memory_slices if board else _SLICES) // shares
 
 
+def is_handle(device: Device) -> bool:
+    """Whether it is a share of a whole GPU: what it is worth depends on who gets it."""
+    return device.replica is not None and not device.size
+
+
+def used(device: Device, gpu: GPU, inventory: Inventory, limited: Limits) -> Limits:
+    """What a device takes of its GPU where its owner is `limited`."""
+    part = milli(device, inventory)
+    if not is_handle(device):
+        return Limits(part).on(gpu)
+    return limited.on(gpu) if limited else Limits(part, gpu.memory_mib // inventory.sharing.replicas)
+
+
+@functools.lru_cache(maxsize=16384)
+def left(occupancy: Occupancy) -> Mapping[int, Limits]:
+    """What is not used of each GPU, by index, whether or not there is a device to get it with."""
+    gpus = {gpu.index: gpu for gpu in occupancy.inventory.gpus}
+    found = {index: Limits(WHOLE, gpu.memory_mib) for index, gpu in gpus.items()}
+    limited = occupancy.limits or (limits.NONE,) * len(occupancy.owned)
+    for device, its in zip(occupancy.owned, limited, strict=True):
+        found[device.gpu] -= used(device, gpus[device.gpu], occupancy.inventory, its)
+    return found
+
+
 @functools.lru_cache(maxsize=16384)
 def free(occupancy: Occupancy) -> tuple[int, ...]:
-    """What is left of each GPU, in the order of the inventory."""
-    idle, owned = defaultdict[int, int](int), defaultdict[int, int](int)
+    """What can be got of each GPU, in the order of the inventory."""
+    idle, rest = defaultdict[int, int](int), left(occupancy)
     # Instances that are made on demand overlap: a slice is free where any of them could be made.
     counted = set[tuple[int, int]]()
     for device in (occupancy.devices[i] for i in occupancy.idle):
         made = device.size if device.replica is None else 0
         slices = {(device.gpu, device.start + n) for n in range(made)} - counted
         new = dataclasses.replace(device, size=len(slices)) if slices else device
-        if device.healthy and (slices or not made):
+        if device.healthy and is_handle(device):
+            idle[device.gpu] = WHOLE
+        elif device.healthy and (slices or not made):
             idle[device.gpu] += milli(new, occupancy.inventory)
             counted |= slices
-    for device in occupancy.owned:
-        owned[device.gpu] += milli(device, occupancy.inventory)
-    found = (gpu.index for gpu in occupancy.inventory.gpus)
-    return tuple(max(0, min(idle[gpu], WHOLE - owned[gpu])) for gpu in found)
+    return tuple(min(idle[gpu.index], rest[gpu.index].milli) for gpu in occupancy.inventory.gpus)
 
 
 def bounded(amount: int) -> int:
@@ -69,10 +95,12 @@ def model(node: Node) -> str:
 def shapes(node: Node, booked: Mapping[str, Amounts]) -> Mapping[str, Shape]:
     """What each pod (by UID) on the node asked for: of GPUs by what it owns, else by what it has `booked`."""
     held: defaultdict[str, list[int]] = defaultdict(list)
+    gpus = {gpu.index: gpu for gpu in node.inventory.gpus} if node.inventory else {}
     if node.inventory and node.owners:
         for device in node.inventory.devices():
-            if device.id in node.owners:
-                held[node.owners[device.id]].append(milli(device, node.inventory))
+            if owner := node.owners.get(device.id):
+                limited = node.limits.get(owner, limits.NONE)
+                held[owner].append(used(device, gpus[device.gpu], node.inventory, limited).milli)
     found: dict[str, Shape] = {}
     for uid in sorted({*held, *booked}):
         owned, amounts = held.get(uid, []), booked.get(uid, {})

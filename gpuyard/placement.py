@@ -9,7 +9,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from gpuyard import choice, eligibility, fit, requests, shortages
+from gpuyard import choice, eligibility, fit, requests, room, shortages
 from gpuyard.annotations import Allocation
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import PodFit, Shortfall
@@ -53,7 +53,7 @@ def numbered_on(request: PodRequest, node: Node) -> Numbered | Rejection:
 def numbered(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Numbered | Rejection:
     """The devices for these containers on every node with this occupancy; a Rejection names no node."""
     totals = requests.totals(wants)
-    narrowed = eligibility.narrowed(wishes, occupancy, totals)
+    narrowed = _eligible(wishes, occupancy, totals)
     if isinstance(narrowed, Rejection):
         return narrowed
     for resource, needed in sorted(totals.items()):
@@ -63,6 +63,12 @@ def numbered(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> N
     if wishes.topology is Topology.BEST_EFFORT:
         return _fill(wants, narrowed)
     return _together(wants, wishes, narrowed)
+
+
+def _eligible(wishes: Wishes, occupancy: Occupancy, totals: Mapping[str, int]) -> Occupancy | Rejection:
+    """The devices as they are to a pod that asks for `totals`: idle are those that it may have one by one."""
+    found = eligibility.narrowed(wishes, occupancy, totals)
+    return found if isinstance(found, Rejection) else room.narrowed(wishes.limits, found, totals)
 
 
 def _together(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Numbered | Rejection:
@@ -86,7 +92,7 @@ def judge(pod: PodFit, request: PodRequest, node: Node) -> Placement | Rejection
         return allocation
     if shortfalls:
         return _short_of(pod, node, shortfalls)
-    return Placement(request.uid, node.name, allocation, pod.requests)
+    return Placement(request.uid, node.name, allocation, pod.requests, request.wishes.limits)
 
 
 def _short_of(pod: PodFit, node: Node, shortfalls: Sequence[Shortfall]) -> Rejection:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import memberships, mig, quantities, vocabulary, wishes
+from gpuyard import limits, memberships, mig, quantities, vocabulary, wishes
 from gpuyard.amounts import ContainerKind, containers_of, peak
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.wishes import Wishes
@@ -64,8 +64,10 @@ def parse(pod: JSON) -> PodRequest | Rejection:
     metadata = pod.get("metadata") or {}
     try:
         wants = tuple(want for kind, container in containers_of(pod) for want in _wants(kind, container))
-        # A pod without GPUs may wish what it likes: nobody is asked.
-        wished = wishes.parse(metadata.get("annotations") or {}) if wants else wishes.NONE
+        annotations = metadata.get("annotations") or {}
+        # A pod without GPUs may wish what it likes, nobody is asked; but who limits a share means to have one.
+        wished = wishes.parse(annotations) if wants else Wishes(limits=limits.parse(annotations))
+        limits.check(wished.limits, totals(wants))
     except ValueError as error:
         return Rejection("", Reason.INVALID_REQUEST, str(error))
     return PodRequest(

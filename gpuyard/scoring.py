@@ -38,6 +38,9 @@ class Row(NamedTuple):
     free: int
     """Before the pod is placed."""
     requested: int
+    """All three in thousandths where the pod says how much of a share it needs."""
+    devices: int
+    """How many devices it asks for."""
     milli: int = WHOLE
     """The part of a GPU that one of these devices is."""
     tag: int = 0
@@ -80,7 +83,7 @@ def of_nodes(request: PodRequest, amounts: Amounts, nodes: Sequence[Node]) -> Ca
 
 def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Candidates:
     """The same from lines of `Row` and of `stacked`; what a policy draws depends on `seed`."""
-    total, free, requested, milli, tag, link, link_lost = rows.T
+    total, free, requested, devices, milli, tag, link, link_lost = rows.T
     cpu, memory, tags, model = states[:, :_SCALARS].T
     return Candidates(
         total=total,
@@ -94,7 +97,7 @@ def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Can
         model=model,
         tags=tags,
         tag=tag,
-        count=requested,
+        count=devices,
         milli=milli,
         asked_cpu=parts.bounded(amounts.get(CPU, 0)),
         asked_memory=parts.bounded(amounts.get(MEMORY, 0) // MIB),
@@ -128,7 +131,8 @@ def row(request: PodRequest, node: Node) -> Row:
     asked = request.totals
     count = sum(asked.values())
     tag = Shape(0, WHOLE, count).tag
-    return Row(sum(map(node.total, asked)), sum(map(node.left, asked)), count, WHOLE if count else 0, tag)
+    total, left = sum(map(node.total, asked)), sum(map(node.left, asked))
+    return Row(total, left, count, count, WHOLE if count else 0, tag)
 
 
 @functools.lru_cache(maxsize=32768)
@@ -138,8 +142,12 @@ def _row(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Row:
     free = [device for resource in asked for device in occupancy.free(resource)]
     offered = [device for resource in asked for device in occupancy.offered(resource)]
     milli = max((parts.milli(device, occupancy.inventory) for device in offered), default=0)
+    counts = len(offered), len(free), count
+    if wishes.limits and offered:
+        milli = max(wishes.limits.on(gpu).milli for gpu in occupancy.inventory.gpus)
+        counts = WHOLE * len(occupancy.inventory.gpus), sum(parts.free(occupancy)), milli
     pairs = _pairs(_given(wants, wishes, occupancy), occupancy, {d.gpu for d in free})
-    return Row(len(offered), len(free), count, milli, Shape(0, milli, count).tag, *pairs)
+    return Row(*counts, count, milli, Shape(0, milli, count).tag, *pairs)
 
 
 def preference(pod: PodFit, request: PodRequest, node: Node) -> int:

@@ -17,7 +17,7 @@ def by_devices(occupancy: Occupancy, resource: str, needed: int) -> Rejection | 
         return None
     if not offered:
         return absent("", resource)
-    numbers = f"{_needs(resource, needed, offered)}, {free} free of {len(offered)}"
+    numbers = f"{needs(resource, needed, offered)}, {free} free of {len(offered)}"
     if len(idle) >= needed:
         return Rejection("", Reason.GPU_UNHEALTHY, f"{numbers}, {len(idle) - free} unhealthy")
     return Rejection("", _reason(resource, offered), numbers)
@@ -36,7 +36,7 @@ def by_count(node: Node, resource: str, needed: int) -> Rejection:
     if not total and not offered:
         return absent(node.name, resource)
     left = max(0, total - node.used.get(resource, 0))
-    numbers = f"{_needs(resource, needed, offered)}, {left} free of {total} allocatable"
+    numbers = f"{needs(resource, needed, offered)}, {left} free of {total} allocatable"
     return Rejection(node.name, _reason(resource, offered), numbers)
 
 
@@ -53,7 +53,8 @@ def _reason(resource: str, offered: Sequence[Device]) -> Reason:
     return Reason.INSUFFICIENT_GPUS
 
 
-def _needs(resource: str, needed: int, offered: Sequence[Device]) -> str:
+def needs(resource: str, needed: int, offered: Sequence[Device]) -> str:
+    """How many devices are asked for, in words."""
     plural = "" if needed == 1 else "s"
     if _shared(resource, offered):
         return f"needs {needed} share{plural} of a GPU"

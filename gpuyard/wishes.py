@@ -7,6 +7,8 @@ Manager. Wishes are annotations of the pod. Rules:
     gpuyard.io/min-gpu-memory   a quantity: what each whole GPU, MIG instance or MPS client has at least
     gpuyard.io/topology         same-numa, same-switch, nvlink: all GPUs of the pod in one such domain; or best-effort
     gpuyard.io/topology-policy  required (unless said otherwise) or preferred
+
+What one share may use of its GPU is read here, too (`gpuyard.limits`).
 """
 
 import enum
@@ -15,9 +17,9 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gpuyard import mig, quantities, topology, vocabulary
-from gpuyard.amounts import MIB
+from gpuyard import limits, mig, topology, vocabulary
 from gpuyard.gpus import GPU
+from gpuyard.limits import Limits
 
 _POLICIES: Final = ("required", "preferred")
 
@@ -75,6 +77,8 @@ class Wishes:
     topology: Topology = Topology.BEST_EFFORT
     required: bool = True
     """Whether the pod rather waits than does without the topology."""
+    limits: Limits = limits.NONE
+    """How much of its GPU the pod's share may use."""
 
     def likes(self, product: str) -> bool:
         """Whether a GPU of this product would do."""
@@ -95,9 +99,10 @@ def parse(annotations: Mapping[str, Any]) -> Wishes:
     topology = annotations.get(vocabulary.TOPOLOGY)
     return Wishes(
         _models(annotations.get(vocabulary.GPU_MODEL)),
-        _memory(annotations.get(vocabulary.MIN_GPU_MEMORY)),
+        limits.memory(vocabulary.MIN_GPU_MEMORY, annotations.get(vocabulary.MIN_GPU_MEMORY)),
         _topology(topology),
         _required(policy, topology),
+        limits.parse(annotations),
     )
 
 
@@ -110,21 +115,6 @@ def _models(text: str | None) -> tuple[str, ...]:
             f"{vocabulary.GPU_MODEL}: {text!r} names no model; write one such as A100, or several"
         )
     return tuple(sorted(set(models)))
-
-
-def _memory(text: str | None) -> int:
-    if text is None:
-        return 0
-    try:
-        size = quantities.rounded_up(text)
-    except ValueError as error:
-        raise ValueError(f"{vocabulary.MIN_GPU_MEMORY}: {error}; write one such as 40Gi") from error
-    if size < MIB:
-        # Somebody who writes 40960 means MiB, and would get any GPU.
-        raise ValueError(
-            f"{vocabulary.MIN_GPU_MEMORY}: {text!r} is less than 1Mi; write a unit, such as 40Gi"
-        )
-    return -(-size // MIB)
 
 
 def _topology(text: str | None) -> Topology:

@@ -104,7 +104,7 @@ def _gpus(
             device = devices[identity]
             taken[device.gpu].append(device)
             owners[device.gpu].append(Owner(holding.pod, device.profile, planned=identity in holding.planned))
-    now = occupancy(inventory, {device.id for found in taken.values() for device in found})
+    now = occupancy(inventory, {device.id: "" for found in taken.values() for device in found}, {})
     total = Counter(device.gpu for device in now.devices)
     idle = Counter(now.devices[i].gpu for i in now.idle if now.devices[i].healthy)
     for gpu in inventory.gpus:

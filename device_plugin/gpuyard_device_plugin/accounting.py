@@ -6,10 +6,13 @@ admission can give one device to two pods (seen on 1.36.3, also when somebody el
 (pkg/kubelet/apis/podresources/server_v1.go), so each pod is asked for by name, whatever is being admitted meanwhile.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from gpuyard import limits
 from gpuyard.accounts import Holders, NodeAccounts
+from gpuyard.limits import Limits
 from gpuyard_device_plugin import wire
+from gpuyard_device_plugin.node_pods import NodePod
 from gpuyard_device_plugin.pod_devices import PodDevices
 from gpuyard_device_plugin.ports import PodResources, PodResourcesError
 
@@ -21,17 +24,20 @@ class Holder:
     namespace: str = ""
     pod: str = ""
     container: str = ""
+    limits: Limits = field(default=limits.NONE, compare=False)
+    """How much of its GPU its pod's share may use."""
 
 
 def holders(state: PodDevices) -> dict[str, set[Holder]]:
     """The containers that hold each device."""
     return {
-        device: {
-            Holder(state.pods[claim.uid].namespace, state.pods[claim.uid].name, claim.container)
-            for claim in claims
-        }
+        device: {_holder(state.pods[claim.uid], claim.container) for claim in claims}
         for device, claims in state.holders().items()
     }
+
+
+def _holder(pod: NodePod, container: str) -> Holder:
+    return Holder(pod.namespace, pod.name, container, pod.limits)
 
 
 async def accounts(state: PodDevices, kubelet: PodResources) -> NodeAccounts:

@@ -6,7 +6,7 @@ else that it knows can be read again from the API and the kubelet.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from gpuyard import vocabulary
+from gpuyard import limits, vocabulary
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import allocations, choice, grants, identity, node_pods, smi, wire
@@ -150,8 +150,9 @@ class Admissions:
         self._tell(f"Allocate for {whose}: {allotment.resource} {self._where(allotment.ids)}")
         devices = self._table().find(allotment.resource, allotment.ids)
         inventory = self._table().inventory
-        given = grants.grant(inventory, self._spec.config, devices)
-        return smi.with_smi(given, inventory, devices, self._ports.smi)
+        limited = limits.NONE if allotment.claim is None else self._state.pods[allotment.claim.uid].limits
+        given = grants.grant(inventory, self._spec.config, devices, limited)
+        return smi.with_smi(given, smi.variables(inventory, devices, limited), self._ports.smi)
 
     def _is_here(self, pod: JSON) -> bool:
         return (pod.get("spec") or {}).get("nodeName") == self._spec.node

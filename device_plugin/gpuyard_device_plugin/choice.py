@@ -1,7 +1,7 @@
 """Which of the devices on offer to prefer.
 
 Stands for the allocation policies of NVIDIA's plugin (best-effort, distributed). Rules, in this order:
-- what the kubelet insists on, then what was planned;
+- what the kubelet insists on, then what was planned: of shares, each of that GPU is as good as the one planned;
 - whole GPUs and MIG devices: as the extender would choose (`gpuyard.choice`);
 - shares: from the GPU or instance of which the fewest are held, one after the other; ties by index.
 """
@@ -38,7 +38,10 @@ def prefer(
     offered = table.find(offer.resource, set(offer.available) - set(offer.must))
     free = [device for device in offered if device.healthy and not occupied.rules_out(device)]
     wanted = [device for device in free if device.id in planned]
-    fixed = [*must, *wanted][: offer.size]
+    places = {table.by_id[found].place for found in planned if found in table.by_id}
+    alike = [device for device in free if device.replica is not None and device.place in places]
+    lost = len(planned) - len(wanted)
+    fixed = [*must, *wanted, *[device for device in alike if device not in wanted][:lost]][: offer.size]
     rest = [device for device in free if device not in fixed]
     reserved = Occupied(table, elsewhere)
     spare = [device for device in rest if not reserved.rules_out(device)]

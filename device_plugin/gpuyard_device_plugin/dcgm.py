@@ -5,14 +5,15 @@ numbers say what is handed out: who holds a part of a GPU is taken to use all of
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from gpuyard import mig
+from gpuyard import limits, mig
 from gpuyard.gpus import GPU
 from gpuyard.inventory import Device, Inventory, Sharing
+from gpuyard.limits import Limits
 from gpuyard_device_plugin.accounting import Holder
 
 LABELS: Final = ("gpu", "UUID", "device", "modelName", "Hostname", "namespace", "pod", "container")
@@ -38,7 +39,9 @@ def metrics(
     for gpu in inventory.gpus:
         held = [device for device in devices[gpu.index] if holders.get(device.id)]
         who = set[Holder]().union(*(holders[device.id] for device in held)) or {Holder()}
-        used = sum(memory(gpu, device, inventory.sharing) for device in held)
+        used = sum(
+            memory(gpu, device, inventory.sharing, _limits(holders.get(device.id, ()))) for device in held
+        )
         values = _values(gpu, used, xids.get(gpu.index, 0 if gpu.healthy else FALLEN_OFF_THE_BUS))
         for holder in sorted(who):
             place = (str(gpu.index), gpu.uuid, f"nvidia{gpu.index}", gpu.model, node)
@@ -53,8 +56,15 @@ def _values(gpu: GPU, used: int, xid: int) -> tuple[int, int, int, int]:
     return used * 100 // gpu.memory_mib, used, gpu.memory_mib - used, xid
 
 
-def memory(gpu: GPU, device: Device, sharing: Sharing) -> int:
-    """What a device has of its GPU's memory."""
+def _limits(holders: Iterable[Holder]) -> Limits:
+    """Those of a device: its holders are containers of one pod."""
+    return next((holder.limits for holder in holders), limits.NONE)
+
+
+def memory(gpu: GPU, device: Device, sharing: Sharing, limited: Limits = limits.NONE) -> int:
+    """What a device has of its GPU's memory, where its pod is `limited`."""
+    if limited and device.replica is not None and not device.size:
+        return limited.on(gpu).mib
     shares = 1 if device.replica is None else sharing.of(device.resource)
     board = mig.board_of(gpu.model)
     if not device.size or board is None:

@@ -15,7 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from gpuyard import limits
 from gpuyard.inventory import Device, Inventory, SharingMode
+from gpuyard.limits import Limits
 from gpuyard_device_plugin.config import DeviceIdStrategy, DeviceListStrategy, PluginConfig
 
 MOUNTS: Final = "/var/run/nvidia-container-devices"
@@ -33,11 +35,13 @@ class Grant:
     cdi_devices: tuple[str, ...] = ()
 
 
-def grant(inventory: Inventory, config: PluginConfig, devices: Sequence[Device]) -> Grant:
-    """What a container gets with these devices, which are in the order of the table."""
+def grant(
+    inventory: Inventory, config: PluginConfig, devices: Sequence[Device], limited: Limits = limits.NONE
+) -> Grant:
+    """What a container of a pod that is `limited` gets with these devices, which are in the table's order."""
     names = _names(inventory, config, devices)
     qualified = tuple(f"{CDI_KIND}={name}" for name in names)
-    envs, mounts, notes = _mps(inventory, devices), dict[str, str](), dict[str, str]()
+    envs, mounts, notes = _mps(inventory, devices, limited), dict[str, str](), dict[str, str]()
     if DeviceListStrategy.ENVVAR in config.device_list:
         envs[_VISIBLE] = ",".join(names)
     if DeviceListStrategy.VOLUME_MOUNTS in config.device_list:
@@ -75,15 +79,19 @@ def _indexes(inventory: Inventory) -> dict[str, str]:
     return found
 
 
-def _mps(inventory: Inventory, devices: Sequence[Device]) -> dict[str, str]:
-    """The limits that the MPS daemon would set for each client, by ordinal within the container."""
+def _mps(inventory: Inventory, devices: Sequence[Device], limited: Limits) -> dict[str, str]:
+    """The limits that the MPS daemon would set for each client, by ordinal within the container.
+
+    A pod that says how much it may use gets just that.
+    """
     if inventory.sharing.mode is not SharingMode.MPS or any(device.replica is None for device in devices):
         return {}
-    replicas = inventory.sharing.replicas
-    memory = {gpu.index: gpu.memory_mib // replicas for gpu in inventory.gpus}
-    gpus = dict.fromkeys(device.gpu for device in devices)
+    replicas, held = inventory.sharing.replicas, {device.gpu for device in devices}
+    gpus = [gpu for gpu in inventory.gpus if gpu.index in held]
+    memory = [limited.on(gpu).mib if limited else gpu.memory_mib // replicas for gpu in gpus]
+    percent = limited.on(gpus[0]).milli // 10 if limited else 100 // replicas
     return {
         "CUDA_MPS_PIPE_DIRECTORY": f"/mps/{devices[0].resource}/pipe",
-        "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": ",".join(f"{n}={memory[gpu]}M" for n, gpu in enumerate(gpus)),
-        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": str(100 // replicas),
+        "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": ",".join(f"{n}={mib}M" for n, mib in enumerate(memory)),
+        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": str(max(1, percent)),
     }

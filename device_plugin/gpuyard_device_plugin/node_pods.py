@@ -6,9 +6,10 @@ the plan is the annotation gpuyard.io/allocation, the truth is `allocatedResourc
 
 from dataclasses import dataclass, field
 
-from gpuyard import annotations, vocabulary
+from gpuyard import annotations, limits, vocabulary
 from gpuyard.accounts import truth
 from gpuyard.annotations import Allocation
+from gpuyard.limits import Limits
 from gpuyard.requests import PodRequest, Want, parse
 from gpuyard.writes import JSON
 
@@ -21,6 +22,8 @@ class NodePod:
     namespace: str
     name: str
     wants: tuple[Want, ...] = ()
+    limits: Limits = limits.NONE
+    """How much of its GPU its share may use."""
     plan: Allocation = field(default_factory=dict)
     truth: Allocation = field(default_factory=dict)
     admitted: bool = False
@@ -61,6 +64,7 @@ def _read(pod: JSON) -> NodePod:
         namespace=str(metadata.get("namespace") or "default"),
         name=str(metadata["name"]),
         wants=request.wants if isinstance(request, PodRequest) else (),
+        limits=request.wishes.limits if isinstance(request, PodRequest) else limits.NONE,
         plan=annotations.read_allocation(notes.get(vocabulary.ALLOCATION)) or {},
         truth=truth(pod),
         admitted=bool(started) or phase == "Running",

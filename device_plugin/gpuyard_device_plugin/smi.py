@@ -7,14 +7,15 @@ a part of a GPU is taken to use all of it.
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from gpuyard import mig, models, vocabulary
+from gpuyard import limits, mig, models, vocabulary
 from gpuyard.gpus import GPU
 from gpuyard.inventory import Device, Inventory, Sharing
+from gpuyard.limits import Limits
 from gpuyard_device_plugin import dcgm
 from gpuyard_device_plugin.grants import Grant
 
@@ -22,21 +23,23 @@ PROGRAM: Final = "/usr/bin/nvidia-smi"
 """Where NVIDIA's runtime puts it in a container."""
 
 
-def with_smi(grant: Grant, inventory: Inventory, devices: Sequence[Device], script: Path | None) -> Grant:
-    """The grant, with the script and what it reads; without the script where there is none."""
-    envs = {**grant.envs, **variables(inventory, devices)}
+def with_smi(grant: Grant, shown: Mapping[str, str], script: Path | None) -> Grant:
+    """The grant, with the script and the variables that it reads; without the script where there is none."""
+    envs = {**grant.envs, **shown}
     mounts = grant.mounts if script is None else {**grant.mounts, PROGRAM: str(script)}
     return dataclasses.replace(grant, envs=envs, mounts=mounts)
 
 
-def variables(inventory: Inventory, devices: Sequence[Device]) -> dict[str, str]:
-    """The environment from which the script tells of these devices."""
+def variables(
+    inventory: Inventory, devices: Sequence[Device], limited: Limits = limits.NONE
+) -> dict[str, str]:
+    """The environment from which the script tells of these devices, to a pod that is `limited`."""
     found: dict[str, str] = {}
     for gpu in inventory.gpus:
         held = [device for device in devices if device.gpu == gpu.index]
         whole = [device for device in held if not device.size]
         if held:
-            used = sum(dcgm.memory(gpu, device, inventory.sharing) for device in whole)
+            used = sum(dcgm.memory(gpu, device, inventory.sharing, limited) for device in whole)
             is_split = gpu.mig_enabled or len(whole) < len(held)
             found[f"{vocabulary.SMI_VARIABLES}GPU_{gpu.index}"] = _gpu(gpu, used, is_split=is_split)
         for device in held:

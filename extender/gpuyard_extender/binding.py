@@ -125,7 +125,7 @@ def _judge(pod: Pod, name: str, seat: Seat | None, ledger: Ledger, now: float) -
         return verdict
     # What was assumed since may have chosen its devices to go with these: others would leave smaller holes.
     kept = assumption.placement
-    return kept if kept.node == name and feasibility.is_idle(kept.allocation, node) else verdict
+    return kept if kept.node == name and feasibility.is_idle(kept, node) else verdict
 
 
 def complete(reservation: Reservation, ledger: Ledger, held: Collection[str]) -> bool:

@@ -7,9 +7,11 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpuyard import limits
 from gpuyard.annotations import ids
 from gpuyard.cluster import Placement
 from gpuyard.fit import Amounts
+from gpuyard.limits import Limits
 from gpuyard.reservations import Seat
 from gpuyard_extender import settings
 from gpuyard_extender.pods import Pod
@@ -47,19 +49,22 @@ class Claim:
     booked: Amounts
     held: frozenset[str]
     promised: frozenset[str]
+    limits: Limits = limits.NONE
+    """What its share may use of the GPU."""
 
 
 def of_pod(pod: Pod) -> Claim:
     """The claim of a bound pod."""
-    return Claim(pod.node, pod.fit.requests, ids(pod.truth), ids(pod.plan))
+    return Claim(pod.node, pod.fit.requests, ids(pod.truth), ids(pod.plan), pod.limits)
 
 
 def of_seat(seat: Seat, pod: Pod | None) -> Claim:
     """The claim of an unbound member of a gang; what it books is known once the pod has been seen."""
     booked: Mapping[str, int] = pod.fit.requests if pod else {}
-    return Claim(seat.node, booked, frozenset(), ids(seat.allocation))
+    return Claim(seat.node, booked, frozenset(), ids(seat.allocation), pod.limits if pod else limits.NONE)
 
 
 def of_placement(placement: Placement) -> Claim:
     """The claim of a pod that is about to be bound."""
-    return Claim(placement.node, placement.requests, frozenset(), ids(placement.allocation))
+    held = ids(placement.allocation)
+    return Claim(placement.node, placement.requests, frozenset(), held, placement.limits)

@@ -4,9 +4,10 @@ Stands for the Filter plugins of kube-scheduler's framework. On top of the domai
 member that wants GPUs goes nowhere but to its seat.
 """
 
-from gpuyard import placement
+from gpuyard import placement, room
 from gpuyard.annotations import Allocation, ids
 from gpuyard.cluster import Node, Placement
+from gpuyard.limits import Limits
 from gpuyard.reservations import Seat
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_extender.pods import Pod
@@ -30,10 +31,11 @@ def judge(pod: Pod, node: Node, seat: Seat | None) -> Placement | Rejection:
     return _seated(pod, node, seat)
 
 
-def is_idle(allocation: Allocation, node: Node) -> bool:
-    """Whether all these devices are still there, well and nobody's."""
-    idle = _idle(allocation, node)
-    return all(idle.get(found, False) for found in ids(allocation))
+def is_idle(kept: Placement, node: Node) -> bool:
+    """Whether all its devices are still there, well and nobody's, and worth what they were."""
+    idle = _idle(kept.allocation, node)
+    well = all(idle.get(found, False) for found in ids(kept.allocation))
+    return well and _is_worth_it(kept.allocation, kept.limits, node)
 
 
 def _seated(pod: Pod, node: Node, seat: Seat) -> Placement | Rejection:
@@ -43,7 +45,17 @@ def _seated(pod: Pod, node: Node, seat: Seat) -> Placement | Rejection:
     if lost:
         reason = Reason.GPU_UNHEALTHY if idle.keys() >= set(lost) else Reason.INSUFFICIENT_GPUS
         return Rejection(node.name, reason, f"reserved devices are taken, sick or gone: {', '.join(lost)}")
-    return Placement(pod.uid, node.name, seat.allocation, pod.fit.requests)
+    if not _is_worth_it(seat.allocation, pod.limits, node):
+        return Rejection(node.name, Reason.SHARES_EXHAUSTED, "others use what the reserved share was to get")
+    return Placement(pod.uid, node.name, seat.allocation, pod.fit.requests, pod.limits)
+
+
+def _is_worth_it(allocation: Allocation, limited: Limits, node: Node) -> bool:
+    """Whether there are thousandths and memory enough for these shares."""
+    if node.occupancy is None or node.inventory is None:
+        return True
+    devices = (found for found in node.inventory.devices() if found.id in ids(allocation))
+    return room.suffices(node.occupancy, devices, limited)
 
 
 def _idle(allocation: Allocation, node: Node) -> dict[str, bool]:

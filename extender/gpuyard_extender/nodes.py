@@ -63,4 +63,5 @@ def build(facts: NodeFacts, claims: Mapping[str, Claim], besides: Iterable[str] 
         for device in sorted(devices):
             if owners.setdefault(device, uid) != uid:
                 contested[device] = (*contested.get(device, ()), uid)
-    return Node(facts.name, facts.fit, facts.inventory, booked, owners, contested)
+    limited = {uid: claim.limits for uid, claim in counted if claim.limits}
+    return Node(facts.name, facts.fit, facts.inventory, booked, owners, contested, limited)

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gpuyard import annotations, memberships, requests, vocabulary
+from gpuyard import annotations, limits, memberships, requests, vocabulary
 from gpuyard.accounts import truth
 from gpuyard.annotations import Allocation, ids
 from gpuyard.fit import PodFit
+from gpuyard.limits import Limits
 from gpuyard.requests import PodRequest
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
@@ -79,9 +80,15 @@ class Pod:
         return isinstance(self.request, Rejection) or self.request.has_gpus
 
     @property
+    def limits(self) -> Limits:
+        """How much of its GPU its share may use."""
+        return limits.NONE if isinstance(self.request, Rejection) else self.request.wishes.limits
+
+    @property
     def unplanned(self) -> bool:
         """Whether it has GPUs that nobody has named, or not so that it can be read: counted, but not known."""
-        return bool(self.node) and not self.ended and self.wants_gpus and not (self.plan or self.truth)
+        has_gpus = any(map(requests.is_device_resource, self.fit.requests))
+        return bool(self.node) and not self.ended and has_gpus and not (self.plan or self.truth)
 
 
 def read(obj: JSON) -> Pod | None:

@@ -77,7 +77,7 @@ def held(name: str, ledger: Ledger) -> Iterator[tuple[Pod, Placement]]:
 def placement_of(uid: str, claim: Claim) -> Placement:
     """Which container and which resource a device is for is of no interest here."""
     devices = tuple(sorted(claim.held | claim.promised))
-    return Placement(uid, claim.node, {"": {"": devices}}, claim.booked)
+    return Placement(uid, claim.node, {"": {"": devices}}, claim.booked, claim.limits)
 
 
 def candidate(pod: Pod, placement: Placement, ledger: Ledger) -> Candidate:

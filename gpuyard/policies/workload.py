@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gpuyard.gpus import WHOLE as WHOLE
+
 Column = npt.NDArray[np.int64]
 
 _TYPICAL: Final = 0.95
 """The part of all pods that the typical ones make up."""
 ANY_MODEL: Final = 0
-WHOLE: Final = 1000
-"""The thousandths of one GPU."""
 MOST_MODELS: Final = 61
 _SHARE: Final = 1
 _MOST_GPUS: Final = 61
