@@ -1,9 +1,10 @@
 """What must never be seen, whatever a scenario does: two owners of one device, a gang half placed for long."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from gpuyard import memberships
+from gpuyard import leaders, memberships
+from gpuyard.leaders import Start
 from gpuyard.writes import JSON
 from gpuyard_cli.observation import Snapshot, held_devices, is_live
 
@@ -48,37 +49,33 @@ def started(groups: Iterable[JSON], pods: Iterable[JSON], before: frozenset[str]
 
     One that has started may lose members: they end, fail or are deleted. It starts anew when it has lost all.
     """
-    members = _placed(pods)
     return frozenset(
         name
-        for group in groups
-        for name in [group["metadata"]["name"]]
-        if sum(map(_stays, members[name])) >= _needed(group)
-        or (name in before and any(is_live(pod) or _succeeded(pod) for pod in members[name]))
+        for name, placed, needed in _gangs(groups, pods)
+        if sum(map(_stays, placed)) >= needed
+        or (name in before and any(is_live(pod) or _succeeded(pod) for pod in placed))
     )
 
 
 def half_placed(groups: Iterable[JSON], pods: Iterable[JSON], started: frozenset[str]) -> Iterator[str]:
     """The groups that have not started, though some members hold their places."""
-    members = _placed(pods)
-    for group in groups:
-        name = group["metadata"]["name"]
-        if name not in started and any(is_live(pod) and _stays(pod) for pod in members[name]):
+    for name, placed, _ in _gangs(groups, pods):
+        if name not in started and any(is_live(pod) and _stays(pod) for pod in placed):
             yield name
 
 
-def _placed(pods: Iterable[JSON]) -> Mapping[str, list[JSON]]:
-    """Bound members by group."""
+def _gangs(groups: Iterable[JSON], pods: Iterable[JSON]) -> Iterator[tuple[str, list[JSON], int]]:
+    """Of each group its name, its bound members, and how many must be; leaders that start alone are none of them."""
     members: dict[str, list[JSON]] = defaultdict(list)
     for pod in pods:
-        name = memberships.group_of(pod)
-        if name and pod["spec"].get("nodeName"):
-            members[name].append(pod)
-    return members
-
-
-def _needed(group: JSON) -> int:
-    return (group.get("spec") or {}).get("minMember") or 1
+        members[memberships.group_of(pod) or ""].append(pod)
+    for group in groups:
+        name, needed = group["metadata"]["name"], (group.get("spec") or {}).get("minMember") or 1
+        found = leaders.find(members[name], needed)
+        placed = [pod for pod in members[name] if pod["spec"].get("nodeName")]
+        led = any(pod["metadata"].get("uid") in found.uids for pod in placed)
+        spared = {Start.BEFORE: len(found.uids), Start.LATE: int(not led)}.get(found.start or Start.AFTER, 0)
+        yield name, [pod for pod in placed if pod["metadata"].get("uid") not in found.apart], needed - spared
 
 
 def _stays(pod: JSON) -> bool:

@@ -43,6 +43,11 @@ def admit(seated: Sequence[tuple[Member, str]]) -> tuple[Write, ...]:
     return nominations + tuple(_ungate(member) for member, _ in gated)
 
 
+def let_go(members: Sequence[Member]) -> tuple[Write, ...]:
+    """Let each start for itself, on a node of kube-scheduler's choice."""
+    return tuple(_ungate(member) for member in members if member.gated)
+
+
 def withdraw(members: Sequence[Member]) -> tuple[Write, ...]:
     """Take back the nominations of gated members whose places were given up before their gates fell.
 

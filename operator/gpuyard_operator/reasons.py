@@ -40,9 +40,9 @@ def starting(places: int) -> Verdict:
     return Verdict(False, STARTING, f"places for {places} members are reserved")
 
 
-def scheduled(group: Group, late: str = "") -> Verdict:
-    """minMember members were bound together. `late`: why further members do not run."""
-    message = f"{group.min_member} or more members were bound"
+def scheduled(needed: int, late: str = "") -> Verdict:
+    """See `Scene.scheduled`."""
+    message = f"{needed} or more members were bound"
     return Verdict(True, SCHEDULED, f"{message}; {late}" if late else message)
 
 

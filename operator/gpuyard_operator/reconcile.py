@@ -22,11 +22,14 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
     none                           not started, some bound                   wait; 4 s after the first: evict them
     none                           not started, fewer than minMember         say GangWaiting "1/2 pods present"
     none                           not started, enough                       quest for all that wait, together
+    any                            a leader that starts before its group     un-gate it (`leaders`)
 
 A quest (`asking`) ends in: record the Reservation; ask the extender; hold; or say GangUnplaceable. Its members need
 minMember places together (less one for each that has succeeded), or 1 where each comes alone. A group is started
 when minMember of its members were bound together, and until none of them is on a node or has succeeded: so a member
 that finishes, fails or is replaced never harms the others, and a group that lost all members starts as a whole again.
+Leaders that start at another time than their group are no members in all this, and minMember is less by those of them
+that it counts: `Scene.minimum`.
 """
 
 from collections.abc import Container, Sequence
@@ -35,7 +38,7 @@ from itertools import chain
 
 from gpuyard import reservations
 from gpuyard.reservations import Reservation
-from gpuyard.writes import JSON
+from gpuyard.writes import JSON, Write
 from gpuyard_operator import actions, asking, commit, groups, reasons, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
 from gpuyard_operator.commit import Course, Progress
@@ -53,9 +56,12 @@ def reconcile(view: View, now: float) -> Decision:
         return Decision(stale)
     scene = Scene.of(group, view.pods, now)
     if view.reservation is not None:
-        return _reserved(scene, view, view.reservation)
-    decision = _unreserved(scene, view)
-    return replace(decision, writes=stale + decision.writes)
+        return _with(actions.let_go(scene.ahead), _reserved(scene, view, view.reservation))
+    return _with(actions.let_go(scene.ahead) + stale, _unreserved(scene, view))
+
+
+def _with(writes: tuple[Write, ...], decision: Decision) -> Decision:
+    return replace(decision, writes=writes + decision.writes)
 
 
 def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
@@ -65,7 +71,7 @@ def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
     reservation = _own(scene.group, obj)
     if reservation is None:
         return Decision((release,), says="drops a reservation that is not this group's")
-    found = commit.progress(reservation, scene.members, scene.now, view.lost)
+    found = commit.progress(reservation, scene.crew + scene.after, scene.now, view.lost)
     if reservation.needed < scene.needed and not (found.bound or scene.started(reservation)):
         return Decision(
             (release,), says=f"gives up the reserved places: now {scene.needed} are needed together"
@@ -75,7 +81,7 @@ def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
             return _admit(scene, reservation, found)
         case Course.DONE:
             started = scene.started(reservation)
-            verdict = reasons.scheduled(scene.group) if started else None
+            verdict = scene.scheduled() if started else None
             return Decision((*scene.report(verdict), release), says=f"{len(found.bound)} members are bound")
         case Course.UNDO:
             bound = found.bound + found.beside
@@ -89,7 +95,7 @@ def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
 def _admit(scene: Scene, reservation: Reservation, found: Progress) -> Decision:
     admitted = actions.admit(found.pending)
     started = scene.started(reservation)
-    verdict = reasons.scheduled(scene.group) if started else reasons.starting(len(reservation.seats))
+    verdict = scene.scheduled() if started else reasons.starting(len(reservation.seats))
     gated = sorted(member.name for member, _ in found.pending if member.gated)
     says = f"un-gates {', '.join(gated)}" if gated else ""
     return Decision(admitted + scene.report(verdict), found.until, says=says)
@@ -100,13 +106,14 @@ def _unreserved(scene: Scene, view: View) -> Decision:
     if quest is not None:
         return _pursue(scene, quest, view)
     if scene.started():
-        if group.restarts and scene.left < group.min_member:
+        if group.restarts and scene.left < scene.minimum:
             return _restart(scene)
-        return Decision(scene.report(reasons.scheduled(group)))
+        return Decision(scene.report(scene.scheduled()))
     if scene.count("holding"):
         return _stranded(scene, view)
     verdict = scene.waiting()
-    return Decision(scene.report(verdict), says=f"waits: {verdict.message}" if scene.members else "")
+    says = f"waits: {verdict.message}" if scene.members else ""
+    return Decision(scene.report(verdict), scene.leader_due, says=says)
 
 
 def _pursue(scene: Scene, quest: Quest, view: View) -> Decision:
@@ -123,7 +130,7 @@ def _pursue(scene: Scene, quest: Quest, view: View) -> Decision:
         case Hold(until, detail):
             return Decision(scene.report(_unknown(scene, started, detail)), until)
         case Refused(answer, until):
-            late = reasons.scheduled(scene.group, reasons.misfit(answer))
+            late = scene.scheduled(reasons.misfit(answer))
             verdict = late if started else reasons.unplaceable(answer)
             return Decision(scene.report(verdict), until, says=verdict.message)
 
@@ -132,23 +139,23 @@ def _unknown(scene: Scene, started: bool, detail: str) -> Verdict | None:
     """While there is no verdict the last one stands, unless it is wrong or there is something to tell."""
     if status.is_true(scene.group, status.SCHEDULED) == started and not detail:
         return None
-    return reasons.scheduled(scene.group, detail) if started else scene.waiting(detail)
+    return scene.scheduled(detail) if started else scene.waiting(detail)
 
 
 def _restart(scene: Scene) -> Decision:
     """Nothing is promised to be whole again at once: here disruption budgets hold."""
     going = [member for member in scene.members if member.holding]
-    says = f"restarts: {scene.left} of {scene.group.min_member} members are left"
+    says = f"restarts: {scene.left} of {scene.minimum} members are left"
     return _evict(going, (), says)
 
 
 def _stranded(scene: Scene, view: View) -> Decision:
     """Some are bound and nothing holds places for the others: the Reservation was lost on the way."""
-    bound = tuple(member for member in scene.members if member.holding)
+    bound = tuple(member for member in scene.crew if member.holding)
     until = commit.undo_at(bound, otherwise=scene.now)
     if scene.now < until:
         return Decision(scene.report(None), until)
-    says = f"undoes: {len(bound)} of {scene.group.min_member} members are bound without places"
+    says = f"undoes: {len(bound)} of {scene.minimum} members are bound without places"
     return _evict(bound, view.refused, says)
 
 

@@ -1,8 +1,11 @@
 """What reconciling looks at, and what comes out of it, as values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
+from gpuyard import leaders
+from gpuyard.leaders import Leaders, Start
 from gpuyard.plans import PlanRequest
 from gpuyard.reservations import Reservation
 from gpuyard.writes import JSON, Write
@@ -11,6 +14,9 @@ from gpuyard_operator.asking import Known, Quest
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member, read
 from gpuyard_operator.status import Verdict
+
+LEADER_SECONDS: Final = 5.0
+"""How long members wait for a leader that comes with them, or else after them: time enough to create all pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +54,77 @@ class Scene:
     now: float
     natives: int = 0
     """How many pods claim the group and are started by kube-scheduler with another."""
+    leaders: Leaders = Leaders()
 
     @classmethod
     def of(cls, group: Group, pods: Sequence[JSON], now: float) -> "Scene":
         """The scene of a group whose members are among these pods."""
-        own = members_of(pods)
-        return cls(group, own, now, natives=sum(member.native for member in map(read, pods) if member))
+        natives = sum(member.native for member in map(read, pods) if member)
+        return cls(group, members_of(pods), now, natives, leaders.find(pods, group.min_member))
 
     def report(self, verdict: Verdict | None) -> tuple[Write, ...]:
-        fields = status.changes(self.group, self.members, verdict, self.now)
+        # Without a leader that comes late the others run as they should.
+        late = self.leaders.start is Start.LATE
+        group = replace(self.group, min_member=self.minimum) if late else self.group
+        fields = status.changes(group, self.members, verdict, self.now)
         return () if fields is None else (actions.report(self.group, fields),)
 
     def waiting(self, detail: str = "") -> Verdict:
         """Members are missing, or there is no verdict yet: `detail` says why not."""
         return reasons.waiting(self.group, self.members, detail, self.natives)
 
+    def scheduled(self, late: str = "") -> Verdict:
+        """They were bound together. `late`: why further members do not run."""
+        return reasons.scheduled(self.minimum, late)
+
+    @property
+    def crew(self) -> tuple[Member, ...]:
+        """The members that start together: all but the leaders that start before or after them."""
+        apart = self.leaders.apart
+        return tuple(member for member in self.members if member.uid not in apart) if apart else self.members
+
+    @property
+    def ahead(self) -> tuple[Member, ...]:
+        """The leaders that start now, each alone."""
+        found = self._leading if self.leaders.start is Start.BEFORE else ()
+        return tuple(member for member in found if member.waiting)
+
+    @property
+    def after(self) -> tuple[Member, ...]:
+        """The leaders that start when the crew has."""
+        return self._leading if self.leaders.start is Start.AFTER else ()
+
     def count(self, state: str) -> int:
-        return sum(getattr(member, state) for member in self.members)
+        return sum(getattr(member, state) for member in self.crew)
+
+    @property
+    def minimum(self) -> int:
+        """How many of the crew make a gang: minMember, less the leaders that start at another time."""
+        match self.leaders.start:
+            case Start.BEFORE:
+                return max(1, self.group.min_member - len(self._leading))
+            case Start.LATE if self._is_leader_late():
+                return max(1, self.group.min_member - 1)
+        return self.group.min_member
+
+    @property
+    def leader_due(self) -> float | None:
+        """Until when to wait for a leader that is not there; None where there is none to wait for."""
+        if self.leaders.start is not Start.LATE or any(member.live for member in self._leading):
+            return None
+        due = max((member.created_at for member in self.members), default=0.0) + LEADER_SECONDS
+        return due if self.now < due else None
+
+    @property
+    def _leading(self) -> tuple[Member, ...]:
+        found = (member for member in self.members if member.uid in self.leaders.uids)
+        return tuple(member for member in found if member.live or member.succeeded)
+
+    def _is_leader_late(self) -> bool:
+        """While the others are on nodes a leader that is not is late; before, it is waited for."""
+        if any(member.holding or member.succeeded for member in self._leading):
+            return False
+        return self.count("holding") > 0 or not (self._leading or self.leader_due)
 
     @property
     def left(self) -> int:
@@ -74,16 +134,17 @@ class Scene:
     @property
     def needed(self) -> int:
         """How many members of a group that has not started must be bound together."""
-        return max(1, self.group.min_member - self.count("succeeded"))
+        return max(1, self.minimum - self.count("succeeded"))
 
     def quest(self) -> Quest | None:
         """Who needs places now, while no Reservation holds any: late members each alone, the others together.
 
-        None where nobody waits, or not all that are needed; of a group that is to restart, or half bound, nobody is let in.
+        None where nobody waits, or fewer than are needed; where the group is half bound, or is to restart.
         """
-        waiting = tuple(member for member in self.members if member.waiting)
+        waiting = tuple(member for member in self.crew if member.waiting)
         if self.started():
-            whole = not self.group.restarts or self.left >= self.group.min_member
+            waiting += tuple(member for member in self.after if member.waiting)
+            whole = not self.group.restarts or self.left >= self.minimum
             return Quest(self.group, waiting, 1) if waiting and whole else None
         if self.count("holding") or len(waiting) < self.needed:
             return None
@@ -99,9 +160,9 @@ class Scene:
             return False
         if status.has_started(self.group):
             return True
-        if reservation is not None and commit.progress(reservation, self.members, self.now).short:
+        if reservation is not None and commit.progress(reservation, self.crew, self.now).short:
             return False
-        return sum(bool(member.node) or member.succeeded for member in self.members) >= self.group.min_member
+        return sum(bool(member.node) or member.succeeded for member in self.crew) >= self.minimum
 
 
 def members_of(pods: Sequence[JSON]) -> tuple[Member, ...]:
