@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gpuyard import expansion, simulation, vocabulary, waits
+from gpuyard import expansion, parts, simulation, vocabulary, waits
 from gpuyard.gangs import Member
 from gpuyard.policies.candidates import Policy
 from gpuyard.simulation import Outcome
@@ -22,11 +22,12 @@ _MODEST: Final[dict[str, dict[str, Any]]] = {
     vocabulary.MIN_GPU_MEMORY: {"memory_mib": 0},
 }
 """What is wished without each of the annotations."""
+_PARTS: Final = {"milli": "thousandths of a GPU", "mib": "MiB of a GPU"}
 
 
 @dataclass(frozen=True, slots=True)
 class Fewer:
-    """Ask for `fits` of `what` instead of `asked`: pods, or devices of a resource in each pod."""
+    """Ask for `fits` of `what` instead of `asked`: pods, devices of a resource in each pod, or parts of a GPU."""
 
     what: str
     asked: int
@@ -80,6 +81,7 @@ def find(outcome: Outcome, policy: Policy, held: Held) -> Iterator[Remedy]:
     if outcome.reached or outcome.placements:
         yield Fewer("pods", len(outcome.unit.members), outcome.reached or len(outcome.placements))
     yield from _fewer_devices(outcome, policy)
+    yield from _smaller_shares(outcome, policy)
     yield from _fewer_wishes(outcome, policy)
     if (added := expansion.smallest(outcome, policy)) is not None:
         yield MoreNodes(*added)
@@ -98,6 +100,25 @@ def _fewer_devices(outcome: Outcome, policy: Policy) -> Iterator[Fewer]:
         if _does(outcome, policy, [_with_count(member, count) for member in outcome.unit.members]):
             yield Fewer(want.resource, want.count, count)
             return
+
+
+def _smaller_shares(outcome: Outcome, policy: Policy) -> Iterator[Fewer]:
+    """Where all pods say the same of how much of a GPU they need: as much as some GPU has left."""
+    asked = outcome.failed[0].request.wishes.limits
+    if any(member.request.wishes.limits != asked for member in outcome.unit.members):
+        return
+    rooms = [
+        found
+        for node in outcome.before.nodes.values()
+        if node.occupancy
+        for found in parts.left(node.occupancy).values()
+    ]
+    for name, what in _PARTS.items():
+        much, most = getattr(asked, name), max((getattr(found, name) for found in rooms), default=0)
+        if 0 < most < much:
+            change = {"limits": dataclasses.replace(asked, **{name: most})}
+            if _does(outcome, policy, [_wishing(member, change) for member in outcome.unit.members]):
+                yield Fewer(what, much, most)
 
 
 def _with_count(member: Member, count: int) -> Member:

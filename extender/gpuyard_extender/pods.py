@@ -56,7 +56,6 @@ class Pod:
     priority: int = 0
     nominated: str = ""
     """The node on which kube-scheduler makes place for it."""
-
     preempts: bool = True
     """Whether others may have to go for it."""
     spared: bool = False
@@ -65,6 +64,7 @@ class Pod:
     """When its kubelet took it, as Kubernetes writes times."""
     grace_seconds: int = 30
     """How long it may take to end once it is told to."""
+
     @property
     def ended(self) -> bool:
         """Whether its containers have ended for good; a terminating pod's have not."""
@@ -134,8 +134,8 @@ def _read(obj: JSON) -> Pod:
         labels=dict(labels),
         priority=int(spec.get("priority") or 0),
         nominated=str(status.get("nominatedNodeName") or ""),
-    )
         preempts=spec.get("preemptionPolicy") != "Never",
         spared=marks.get(vocabulary.PREEMPTIBLE) == "false",
         started=str(status.get("startTime") or ""),
         grace_seconds=int(spec.get("terminationGracePeriodSeconds") or 0),
+    )
