@@ -168,6 +168,8 @@ def typed_commands() -> Iterator[tuple[Path, list[str]]]:
     """What code blocks have people type after `gpuyard`, up to what the shell does with it."""
     for path, section in everywhere():
         for line in "\n".join(section.code).replace("\\\n", " ").splitlines():
+            if line.lstrip(" >.").startswith(("from ", "import ")):  # Python
+                continue
             for typed in re.findall(r"(?:^|\s)(?:\.venv/bin/)?gpuyard ([a-z].*)", line):
                 yield path, shlex.split(re.split(r" (?:[|>&]|&&) ?", typed)[0], comments=True)
 
