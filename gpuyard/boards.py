@@ -55,6 +55,7 @@ def plain_product(label: str) -> str:
     return product_label(label).removesuffix("-SHARED").partition("-MIG-")[0]
 
 
+@functools.lru_cache(maxsize=1024)
 def board_of(model: str) -> Board | None:
     """The geometry of a GPU model, or None where it has no MIG. `model` is a product name or its label."""
     return _BY_PRODUCT.get(product_label(model))

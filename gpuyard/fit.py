@@ -106,6 +106,19 @@ class PodFit:
         selector = tuple(sorted(self.node_selector.items()))
         return selector, self.affinity_terms, self.preferred_terms, self.tolerations, self.node_name
 
+    @property
+    def label_keys(self) -> tuple[str, ...]:
+        """The labels by which it may tell nodes apart."""
+        terms = (*(self.affinity_terms or ()), *(term for _, term in self.preferred_terms))
+        keys = {*self.node_selector, *(wish.key for term in terms for wish in term.labels)}
+        return tuple(sorted(keys))
+
+    @property
+    def names_nodes(self) -> bool:
+        """Whether it tells nodes apart by their names."""
+        terms = (*(self.affinity_terms or ()), *(term for _, term in self.preferred_terms))
+        return bool(self.node_name) or any(term.fields for term in terms)
+
     def tolerates(self, taint: Taint) -> bool:
         return any(toleration.tolerates(taint) for toleration in self.tolerations)
 

@@ -6,7 +6,7 @@ node is gone stays unused until there are so many that all rows are numbered ane
 
 import itertools
 from array import array
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from gpuyard.scoring import State
 _MOST = 2**62
 """More than any real amount; what is greater would not fit into a column."""
 _SPARE = 100
+_MOST_KINDS = 50_000
+"""Kinds are forgotten beyond, so that years of changes fill no memory."""
 
 
 class Fleet:
@@ -28,6 +30,9 @@ class Fleet:
         self.generation = 0
         self.nodes: list[Node] = []
         self.rows: dict[str, int] = {}
+        self._kinds = array("q")
+        self._kind_of: dict[Hashable, int] = {}
+        self._numbers = itertools.count()
         self._left: dict[str, array[int]] = {}
         self._by_name: Column = np.empty(0, np.int64)
         self._states: Matrix = scoring.stacked(())
@@ -39,9 +44,11 @@ class Fleet:
         row = self.rows.setdefault(node.name, len(self.nodes))
         if row == len(self.nodes):
             self.nodes.append(node)
+            self._kinds.append(0)
             for column in self._left.values():
                 column.append(0)
         self.nodes[row] = node
+        self._kinds[row] = self._kind(node)
         self._unstacked[row] = scoring.state(node)
         for resource in node.fit.allocatable.keys() - self._left.keys():
             self._left[resource] = self._column(resource)
@@ -65,6 +72,11 @@ class Fleet:
         column = self._column(resource) if column is None else column
         return np.frombuffer(column, np.int64)[rows]
 
+    @property
+    def kinds(self) -> Column:
+        """By row: equal numbers for nodes whose devices and taints are equal, and that take pods alike."""
+        return np.array(self._kinds, np.int64)
+
     def states(self, rows: Column) -> Matrix:
         """What policies look at whoever asks (`scoring.stacked`), of these rows."""
         if self._unstacked:
@@ -77,6 +89,13 @@ class Fleet:
             self._by_name = np.zeros(len(self.nodes), np.int64)
             self._by_name[[self.rows[name] for name in sorted(self.rows)]] = np.arange(len(self.rows))
         return self._by_name[rows]
+
+    def _kind(self, node: Node) -> int:
+        if len(self._kind_of) > _MOST_KINDS:
+            self._kind_of.clear()
+        fit = node.fit
+        kind = (node.occupancy or node.name, fit.taints, fit.ready, fit.unschedulable)
+        return self._kind_of.setdefault(kind, next(self._numbers))
 
     def _stack(self) -> None:
         new = scoring.stacked(self._unstacked.values(), self._states.shape[1])
@@ -93,6 +112,7 @@ class Fleet:
         self.generation += 1
         self.nodes.clear()
         self.rows.clear()
+        del self._kinds[:]
         self._left.clear()
         self._by_name = np.empty(0, np.int64)
         self._states = scoring.stacked(())

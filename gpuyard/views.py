@@ -5,6 +5,7 @@ devices and places; CPU, memory and the like are compared anew for each pod. Law
 `placement.judge`, without its details; a node is judged again only after something on it was touched.
 """
 
+import dataclasses
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
@@ -14,7 +15,6 @@ from gpuyard import fit, placement, requests, scoring
 from gpuyard.cluster import Node, Placement
 from gpuyard.fit import Amounts, PodFit
 from gpuyard.fleet import Fleet
-from gpuyard.occupancy import Occupancy
 from gpuyard.policies.candidates import Candidates, Matrix
 from gpuyard.policies.workload import Column
 from gpuyard.requests import PodRequest
@@ -78,24 +78,31 @@ class View:
         """Judge the nodes again that changed since the last time; `change` counts up with every change."""
         fleet = self._fleet
         if self._generation != fleet.generation:
-            self._generation = fleet.generation
-            alike: dict[Occupancy, tuple[int, ...]] = {}
-            found = [self._judge(node, alike) for node in fleet.nodes]
-            self._table = np.array(found, np.int64).reshape(len(found), _WIDTH)
+            self._generation, self._table = fleet.generation, self._judge_all()
         else:
             self._table = _grown(self._table, len(fleet.nodes))
             for row in [fleet.rows[name] for name in changed_since(self._change) if name in fleet.rows]:
-                self._table[row] = self._judge(fleet.nodes[row], {})
+                self._table[row] = self._judge(fleet.nodes[row])
         self._change = change
 
-    def _judge(self, node: Node, alike: dict[Occupancy, tuple[int, ...]]) -> tuple[int, ...]:
-        """The line of the table for one node: verdict, preference, columns. `alike`: what is known by occupancy."""
-        devices = alike.get(node.occupancy) if node.occupancy else None
-        if devices is None:
-            devices = self._by_devices(node)
-            if node.occupancy:
-                alike[node.occupancy] = devices
-        excluded = fit.misplaced(self._pod, node.fit)
+    def _judge_all(self) -> Matrix:
+        """The whole table. Of nodes that the pod cannot tell apart one is judged."""
+        nodes, kinds = self._fleet.nodes, self._fleet.kinds
+        keys, named = self._pod.label_keys, self._pod.names_nodes
+        if keys or named:
+            labels = ([node.fit.labels.get(key) for node in nodes] for key in keys)
+            told_apart = zip(
+                kinds.tolist(), *labels, *([[node.name for node in nodes]] if named else []), strict=True
+            )
+            known: dict[Hashable, int] = {}
+            kinds = np.array([known.setdefault(kind, len(known)) for kind in told_apart], np.int64)
+        _, first, alike = np.unique(kinds, return_index=True, return_inverse=True)
+        lines = [self._judge(nodes[row]) for row in first.tolist()]
+        return np.array(lines, np.int64).reshape(len(lines), _WIDTH)[alike]
+
+    def _judge(self, node: Node) -> tuple[int, ...]:
+        """The line of the table for one node: verdict, preference, columns."""
+        devices, excluded = self._by_devices(node), fit.misplaced(self._pod, node.fit)
         verdict = REASONS.index(excluded.reason) if excluded else devices[0]
         return verdict, scoring.preference(self._pod, self._request, node), *devices[1:]
 
@@ -128,12 +135,23 @@ class Views:
 
     def of(self, pod: PodFit, request: PodRequest) -> View:
         """The view of pods like this one; it may need a `refresh`."""
+        request = _nameless(request)
         shape = (request.wants, request.wishes, pod.wishes)
         view = self._views.pop(shape, None) or View(pod, request, self._fleet)
         self._views[shape] = view
         if len(self._views) > _MOST_VIEWS:
             del self._views[next(iter(self._views))]
         return view
+
+
+def _nameless(request: PodRequest) -> PodRequest:
+    """The request with numbers for the names of containers, which decide nothing."""
+    numbers: dict[str, str] = {}
+    wants = (
+        dataclasses.replace(want, container=numbers.setdefault(want.container, str(len(numbers))))
+        for want in request.wants
+    )
+    return dataclasses.replace(request, wants=tuple(wants))
 
 
 def _grown(table: Matrix, length: int) -> Matrix:

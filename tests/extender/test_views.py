@@ -1,12 +1,15 @@
 """What is remembered by shape says what the plain judgement says, whatever happened before."""
 
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard import annotations, scoring, vocabulary
+from gpuyard import annotations, fit, scoring, vocabulary
 from gpuyard.cluster import Placement
+from gpuyard.fit import NodeFit, PodFit, Shortfall
 from gpuyard.policies.candidates import best
 from gpuyard.policies.registry import POLICIES
 from gpuyard.reservations import Reservation, Seat
@@ -67,6 +70,8 @@ def questions(draw: st.DrawFn) -> Pod:
             "preference": {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]},
         }
     ]
+    by_name = {"key": "metadata.name", "operator": "In", "values": ["n1"]}
+    second: Any = {"nodeSelectorTerms": [{"matchFields": [by_name]}]}
     pod["spec"] |= draw(
         st.sampled_from(
             [
@@ -74,6 +79,7 @@ def questions(draw: st.DrawFn) -> Pod:
                 {"tolerations": [{"key": "gpu", "operator": "Exists"}]},
                 {"nodeSelector": {"zone": "a"}},
                 {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": zone}}},
+                {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": second}}},
             ]
         )
     )
@@ -129,6 +135,26 @@ def test_filter_says_what_judging_each_node_says(data: st.DataObject) -> None:
         assert found.passed == passed
         assert {name: reason for reason, names in found.rejected.items() for name in names} == refused
         what_happens(ledger, data, step)
+
+
+def test_nodes_that_no_pod_tells_apart_are_judged_once_whatever_its_containers_are_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ledger, names, judged = Ledger(), [f"n{i}" for i in range(40)], []
+    ledger.replace("nodes", [gpu_node(name) for name in names])
+
+    def misplaced(pod: PodFit, node: NodeFit) -> Shortfall | None:
+        judged.append(node.name)
+        return fit.misplaced(pod, node)
+
+    monkeypatch.setattr("gpuyard.views.fit", SimpleNamespace(misplaced=misplaced))
+    for name in ("train", "main"):
+        asked = gpu_pod(name)
+        asked["spec"]["containers"][0]["name"] = name
+        pod = pods.read(asked)
+        assert pod is not None
+        assert scheduling.filter_nodes(pod, names, ledger, 0.0).passed == tuple(names)
+    assert len(judged) == 1
 
 
 @settings(deadline=None, max_examples=60)
