@@ -1,4 +1,4 @@
-"""`gpuyard explain`: why a pod or a pod group waits, and what would have to change."""
+"""`gpuyard explain`: why a pod or a pod group waits, what would have to change, and who is ahead in a queue."""
 
 import argparse
 import asyncio
@@ -12,6 +12,8 @@ Say why a pod waits: for every node the reason, nodes with one reason in one lin
 for pods that the scheduler has not tried, and where some nodes would do. Changes nothing. Exit code 0: explained; 2:
 there is no such pod, or nobody can be asked."""
 
+_QUEUE: Final = "Say what of a queue's quota is used, by whom, and who waits in which order and why."
+
 
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
@@ -21,25 +23,34 @@ def add_to(commands: Any) -> None:
         found: argparse.ArgumentParser = kinds.add_parser(
             kind, help=what, description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
         )
-        found.add_argument("name", metavar="NAME")
         found.add_argument("-n", "--namespace", default="default", help="(default: %(default)s)")
-        output.add_to(found)
-        found.set_defaults(run=_run, kind=kind)
+        _complete(found, kind)
+    queue = kinds.add_parser("queue", help="what a Queue holds and who waits", description=_QUEUE)
+    _complete(queue, "queue")
+
+
+def _complete(parser: argparse.ArgumentParser, kind: str) -> None:
+    parser.add_argument("name", metavar="NAME")
+    output.add_to(parser)
+    parser.set_defaults(run=_run, kind=kind)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     answer = asyncio.run(_ask(arguments))
-    print(output.printed(answer, arguments.output, table))
+    print(output.printed(answer, arguments.output, queue_table if arguments.kind == "queue" else table))
     return 0
 
 
 async def _ask(arguments: argparse.Namespace) -> dict[str, Any]:
     # Imported here, as everything that takes long: a signal may come meanwhile.
     from gpuyard_cli.explaining import explained_group, explained_pod
+    from gpuyard_cli.explaining_queues import explained_queue
     from gpuyard_cli.extender_access import connected
 
     ask = explained_pod if arguments.kind == "pod" else explained_group
     async with connected(arguments) as (api, extender):
+        if arguments.kind == "queue":
+            return await explained_queue(api, arguments.name)
         return await ask(api, extender, arguments.namespace, arguments.name)
 
 
@@ -55,6 +66,19 @@ def table(found: dict[str, Any]) -> Iterator[str]:
         yield f"  {member['pod']:<32}{member['phase']:<12}{place}"
     yield from causes(found["nodes"])
     yield from remedies(found.get("remedies") or ())
+
+
+def queue_table(found: dict[str, Any]) -> Iterator[str]:
+    """What there is to say of a queue."""
+    yield f"queue {found['queue']}: {len(found['waiting'])} waiting, {len(found['holding'])} with what they need"
+    for resource, quota in found["quota"].items():
+        yield f"  {resource}: {found['used'][resource]} of {quota} used"
+    if found["holding"]:
+        yield f"  held by {output.few(found['holding'], 6)}"
+    for position, group in enumerate(found["waiting"], start=1):
+        yield f"  {position:>3}. {group['podGroup']}: {group['code'] or 'has its turn'}"
+        if group["detail"]:
+            yield f"       {group['detail']}"
 
 
 def remedies(found: Sequence[dict[str, Any]]) -> Iterator[str]:

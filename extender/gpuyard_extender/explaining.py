@@ -80,6 +80,8 @@ def _explain_gang(pod: Pod, name: str, ledger: Ledger, policy: Policy, now: floa
     if len(members) < group.needed:
         detail = f"{len(members)} of {group.needed} members are there"
         return Explanation(pod, Reason.GANG_WAITING, detail=detail)
+    if group.queued is not None:
+        return Explanation(pod, group.queued.reason, detail=group.queued.detail)
     missing = max(1, group.needed - sum(not found.pending for found in members))
     waiting = [found for found in members if found.pending]
     placed = planning.place(waiting[:missing], ledger, policy, now)

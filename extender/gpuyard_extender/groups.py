@@ -5,8 +5,11 @@ Stands for the PodGroup of scheduler-plugins (`scheduling.x-k8s.io`), whose labe
 
 from dataclasses import dataclass
 
+from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender.pods import Pod
+
+_OF_QUEUES = (Reason.QUOTA_EXCEEDED, Reason.QUEUED_BEHIND, Reason.NO_SUCH_QUEUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +18,24 @@ class Group:
 
     name: str
     needed: int
+    queued: Rejection | None = None
+    """Why its queue does not let it in, as the operator says in its condition Scheduled."""
 
 
 def read(obj: JSON) -> Group | None:
     """The group in an API object; None when the object cannot be used."""
     try:
-        return Group(str(obj["metadata"]["name"]), int((obj.get("spec") or {}).get("minMember") or 1))
+        needed = int((obj.get("spec") or {}).get("minMember") or 1)
+        return Group(str(obj["metadata"]["name"]), needed, _queued(obj))
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
+
+
+def _queued(obj: JSON) -> Rejection | None:
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    said = next((found for found in conditions if found.get("type") == "Scheduled"), {})
+    code = next((code for code in _OF_QUEUES if code == said.get("reason")), None)
+    return Rejection("", code, str(said.get("message", ""))) if code else None
 
 
 class Members:

@@ -4,35 +4,18 @@ Stands for the cache and the queue manager of Kueue. What is used is the sum of 
 read from its objects anew whenever one of them changes: nothing is counted up or down by itself, so nothing drifts.
 """
 
-from bisect import bisect_left, insort
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from gpuyard import queues, vocabulary
-from gpuyard.queues import Queue
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Write
 from gpuyard_operator import applications, queueing
 from gpuyard_operator.applications import Application
-from gpuyard_operator.queueing import LOOK, Line
+from gpuyard_operator.books import Book
 from gpuyard_operator.scene import View
 from gpuyard_operator.shelf import Key, Shelf, by_name
 from gpuyard_operator.standing import Standing
-
-Ranks = list[tuple[int, int, Key]]
-
-
-@dataclass(slots=True)
-class _Book:
-    """One queue: `queue` is None where only groups know of it."""
-
-    queue: Queue | None = None
-    used: Counter[str] = field(default_factory=Counter)
-    keys: set[Key] = field(default_factory=set)
-    admitted: int = 0
-    firm: Ranks = field(default_factory=list)
-    others: Ranks = field(default_factory=list)
 
 
 class Board:
@@ -41,12 +24,11 @@ class Board:
     def __init__(self, view_of: Callable[[Key], View]) -> None:
         self._view_of = view_of
         self._queues, self._products = Shelf(by_name), dict[str, str]()
-        self._about = applications.About(self._queue, self._products.get)
-        self._books: dict[str, _Book] = {}
+        self._about = applications.About(lambda name: self.book(name).queue, self._products.get)
+        self._books: dict[str, Book] = {}
         self._found: dict[Key, Application] = {}
         self._intended: dict[Key, JSON] = {}
         self._dirty: set[Key] = set()
-        self._redefined = False
         self._standings: dict[Key, Standing] = {}
         self.changed: set[str] = set()
         """The names of the queues whose use or line has changed; whoever tells of them takes them away."""
@@ -85,12 +67,11 @@ class Board:
     def settle(self, now: float) -> set[Key]:
         """Take in all that is new: the groups to which their queue says something else than before."""
         moved = [self._file(key, now) for key in self._dirty]
-        moved += [self._expire(book, now) for book in self._books.values()]
+        moved += [book.expire(now) for book in self._books.values()]
         self._dirty.clear()
-        if not any(moved) and not self._redefined:
+        if not any(moved):
             return set()
-        self._redefined = False
-        before, self._standings = self._standings, queueing.judge([*self._lines()])
+        before, self._standings = self._standings, self._judged()
         either = before.keys() | self._standings.keys()
         return {key for key in either if before.get(key) != self._standings.get(key)}
 
@@ -105,31 +86,16 @@ class Board:
             return Standing(refusal=Rejection("", Reason.NO_SUCH_QUEUE, detail))
         return self._standings.get(key) or queueing.beyond(book.queue)
 
-    def status(self, name: str) -> JSON | None:
-        """The status of a queue; None where there is no such queue."""
-        book = self._books.get(name)
-        if book is None or book.queue is None:
-            return None
-        used = {resource: queues.text(resource, book.used[resource]) for resource in sorted(book.queue.quota)}
-        return {"used": used, "admitted": book.admitted, "pending": len(book.firm) + len(book.others)}
-
-    def line(self, name: str) -> tuple[Key, ...]:
-        """Who waits in a queue, in order; those that are in nobody's way last."""
-        book = self._books.get(name, _Book())
-        return tuple(key for *_, key in (*book.firm, *book.others))
+    def book(self, name: str) -> Book:
+        """The book of a queue; an empty one where nobody knows it."""
+        return self._books.get(name, Book())
 
     def queue(self, name: str) -> JSON | None:
         """The object of a queue, as last seen."""
         return self._queues.newest(("", name))
 
-    def _lines(self) -> Iterator[Line]:
-        for book in self._books.values():
-            if book.queue is not None and (book.firm or book.others):
-                used = {name: book.used[name] for name in book.queue.quota if book.used[name]}
-                firm, others = (
-                    tuple(self._found[key] for *_, key in ranks) for ranks in (book.firm[:LOOK], book.others)
-                )
-                yield Line(replace(book.queue, used=used), firm, others)
+    def _judged(self) -> dict[Key, Standing]:
+        return queueing.judge([line for book in self._books.values() if (line := book.line()) is not None])
 
     def _file(self, key: Key, now: float) -> bool:
         """Whether the application of a group is another than before."""
@@ -137,66 +103,35 @@ class Board:
         if intended is not None and view.reservation is None:
             view = replace(view, reservation=intended)
         before, found = self._found.get(key), applications.read(view, self._about, now)
+        if before == found:
+            return False
         if before is not None:
-            self._take_out(before)
+            self._books[before.queue].take(key)
+            del self._found[key]
         if found is not None:
-            self._put_in(found, now)
-        return before != found
-
-    def _put_in(self, found: Application, now: float) -> None:
-        book = self._books.setdefault(found.queue, _Book())
-        self._found[found.key] = found
-        book.keys.add(found.key)
-        book.used.update(found.holds)
-        book.admitted += bool(found.holds)
-        if found.waiting:
-            could = book.queue is not None and queues.admits(book.queue, found.least) is None
-            insort(book.firm if could and now < found.firm_until else book.others, found.rank)
-        self.changed.add(found.queue)
-
-    def _take_out(self, found: Application) -> None:
-        book = self._books[found.queue]
-        del self._found[found.key]
-        book.keys.remove(found.key)
-        book.used.subtract(found.holds)
-        book.admitted -= bool(found.holds)
-        for ranks in (book.firm, book.others):
-            at = bisect_left(ranks, found.rank)
-            if ranks[at : at + 1] == [found.rank]:
-                del ranks[at]
-        self.changed.add(found.queue)
-
-    def _expire(self, book: _Book, now: float) -> bool:
-        """Whether one of the first firm groups is firm no more."""
-        late = [rank for rank in book.firm[:LOOK] if self._found[rank[-1]].firm_until <= now]
-        for rank in late:
-            book.firm.remove(rank)
-            insort(book.others, rank)
-        return bool(late)
-
-    def _queue(self, name: str) -> Queue | None:
-        book = self._books.get(name)
-        return book.queue if book else None
+            self._books.setdefault(found.queue, Book()).put(found, now)
+            self._found[key] = found
+        self.changed |= {each.queue for each in (before, found) if each is not None}
+        return True
 
     def _learn(self, touched: Iterable[Key]) -> set[Key]:
-        """Queues that have changed; their own status is none of it."""
+        """Queues that have changed; their own status is none of it. Their groups are all entered anew."""
         concerned = set[Key]()
         for key in touched:
-            obj, book = self._queues.newest(key), self._books.setdefault(key[1], _Book())
+            obj, book = self._queues.newest(key), self._books.setdefault(key[1], Book())
             queue = queues.from_object(obj) if obj is not None else None
             if queue != book.queue:
-                book.queue, self._redefined = queue, True
-                concerned |= book.keys
+                book.queue = queue
+                concerned |= book.groups.keys()
                 self.changed.add(key[1])
+        for key in concerned:
+            self._books[self._found.pop(key).queue].take(key)
         self._dirty |= concerned
         return concerned
 
     def _node(self, node: JSON) -> None:
         metadata = node.get("metadata") or {}
-        name, product = (
-            str(metadata.get("name")),
-            (metadata.get("labels") or {}).get(vocabulary.PRODUCT_LABEL),
-        )
-        if product != self._products.get(name):
-            self._products[name] = str(product)
+        product = str((metadata.get("labels") or {}).get(vocabulary.PRODUCT_LABEL) or "")
+        if product != self._products.setdefault(str(metadata.get("name")), ""):
+            self._products[str(metadata.get("name"))] = product
             self._dirty.update(self._found)

@@ -41,8 +41,8 @@ class Clerk:
         self._working = False
 
     async def _write(self, name: str) -> None:
-        status, known = self._board.status(name), self._board.queue(name)
-        if self._stopped or status is None or known is None or known.get("status") == status:
+        status, known = self._board.book(name).status(), self._board.queue(name)
+        if self._stopped or known is None or known.get("status") == status:
             return
         stale = dict.fromkeys((known.get("status") or {}).get("used") or ())
         body = {"status": {**status, "used": stale | status["used"]}}

@@ -19,6 +19,7 @@ from gpuyard_kube.http import Server
 SELECTORS: dict[str, tuple[str, ...]] = {
     "podgroups": (*vocabulary.POD_GROUP_API.split("/"), "podgroups"),
     "reservations": (vocabulary.GROUP, vocabulary.VERSION, "reservations"),
+    "queues": (vocabulary.GROUP, vocabulary.VERSION, "queues"),
     "pods": ("", "v1", "pods"),
     "nodes": ("", "v1", "nodes"),
 }

@@ -6,16 +6,19 @@ operator's own writes, so that the next decision is not made on what was just ch
 
 from collections.abc import Iterable
 
-from gpuyard import reservations, vocabulary
+from gpuyard import queues, reservations, vocabulary
 from gpuyard.writes import JSON, Reply, Write
+from gpuyard_operator.board import Board
 from gpuyard_operator.changes import Changes
 from gpuyard_operator.groups import path as groups_path
 from gpuyard_operator.holdings import Holdings
+from gpuyard_operator.scene import View
 from gpuyard_operator.shelf import Key, Shelf, by_claim, by_name, version
 
 PATHS = {
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
     "reservations": f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{reservations.PLURAL}",
+    "queues": queues.PATH,
     "pods": "/api/v1/pods",
     "nodes": "/api/v1/nodes",
 }
@@ -28,7 +31,7 @@ class Memory:
     """Every method that learns returns the keys of the groups about which there is something new."""
 
     def __init__(self) -> None:
-        self.changes, self._holdings = Changes(), Holdings()
+        self.changes, self._holdings, self.board = Changes(), Holdings(), Board(self.view)
         self._shelves = {"podgroups": Shelf(by_name), "reservations": Shelf(by_name), "pods": Shelf(by_claim)}
         self._listed: set[str] = set()
 
@@ -44,7 +47,10 @@ class Memory:
         shelf = self._shelves.get(resource)
         touched = set() if shelf is None else shelf.replace(listed, as_of=as_of)
         self._seat(resource, touched)
-        touched |= self._holdings.replace(resource, listed, as_of)
+        self.board.touch(touched)
+        touched |= self._holdings.replace(resource, listed, as_of) | self.board.replace(
+            resource, listed, as_of
+        )
         if resource in self._listed:
             return touched
         self._listed.add(resource)
@@ -54,15 +60,19 @@ class Memory:
         """See `gpuyard_kube.api.Observer`."""
         self.changes.observe(resource, event, obj)
         touched, shelf = self._holdings.observe(resource, event, obj), self._shelves.get(resource)
+        touched |= self.board.observe(resource, event, obj)
         if shelf is not None:
             found = shelf.drop(obj) if event == "DELETED" else shelf.put(obj)
             self._seat(resource, found)
+            self.board.touch(found)
             touched |= found
         return touched
 
     def replace_pods(self, key: Key, pods: Iterable[JSON], as_of: int) -> set[Key]:
         """All pods of one group, from a list of that version."""
-        return self._shelves["pods"].replace(pods, among=key, as_of=as_of)
+        touched = self._shelves["pods"].replace(pods, among=key, as_of=as_of)
+        self.board.touch(touched)
+        return touched
 
     def learn(self, key: Key, write: Write, reply: Reply) -> set[Key]:
         """What the answer to a write for a group says about the object written."""
@@ -72,6 +82,10 @@ class Memory:
         if reply.ok and resource is not None:
             return self.observe(resource, "MODIFIED", reply.body)
         return self._forget(key, write.path) if reply.status == 404 else set()
+
+    def view(self, key: Key) -> View:
+        """The objects of a group."""
+        return View(self.group(key), self.pods(key), self.reservation(key))
 
     def group(self, key: Key) -> JSON | None:
         return self._shelves["podgroups"].newest(key)

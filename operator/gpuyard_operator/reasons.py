@@ -35,9 +35,15 @@ def unplaceable(answer: Unplaceable) -> Verdict:
     return Verdict(False, Reason.GANG_UNPLACEABLE.value, misfit(answer))
 
 
+def queued(refusal: Rejection) -> Verdict:
+    """Its queue does not let it in. Behind others it keeps the time of its turn; without quota it has none."""
+    in_line = None if refusal.reason is Reason.QUEUED_BEHIND else False
+    return Verdict(False, refusal.reason.value, refusal.detail, in_line)
+
+
 def starting(places: int) -> Verdict:
     """A Reservation holds the places, and the members are being bound."""
-    return Verdict(False, STARTING, f"places for {places} members are reserved")
+    return Verdict(False, STARTING, f"places for {places} members are reserved", in_line=False)
 
 
 def scheduled(needed: int, late: str = "") -> Verdict:

@@ -24,7 +24,8 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
     none                           not started, enough                       quest for all that wait, together
     any                            a leader that starts before its group     un-gate it (`leaders`)
 
-A quest (`asking`) ends in: record the Reservation; ask the extender; hold; or say GangUnplaceable. Its members need
+A quest waits for the group's queue, where it has one, with QuotaExceeded, QueuedBehind or NoSuchQueue (`queueing`);
+then it ends (`asking`) in: record the Reservation; ask the extender; hold; or say GangUnplaceable. Its members need
 minMember places together (less one for each that has succeeded), or 1 where each comes alone. A group is started
 when minMember of its members were bound together, and until none of them is on a node or has succeeded: so a member
 that finishes, fails or is replaced never harms the others, and a group that lost all members starts as a whole again.
@@ -39,12 +40,13 @@ from itertools import chain
 from gpuyard import reservations
 from gpuyard.reservations import Reservation
 from gpuyard.writes import JSON, Write
-from gpuyard_operator import actions, asking, commit, groups, reasons, status
+from gpuyard_operator import actions, commit, groups, reasons, standing, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
 from gpuyard_operator.commit import Course, Progress
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 from gpuyard_operator.scene import Decision, Scene, View, members_of
+from gpuyard_operator.standing import Queued
 from gpuyard_operator.status import Verdict
 
 
@@ -118,7 +120,9 @@ def _unreserved(scene: Scene, view: View) -> Decision:
 
 def _pursue(scene: Scene, quest: Quest, view: View) -> Decision:
     started = scene.started()
-    match asking.pursue(quest, view.known, scene.now):
+    match standing.pursue(quest, view.standing, view.known, scene.now):
+        case Queued() as queued:
+            return _queued(scene, queued)
         case Record(reservation):
             says = "reserves " + ", ".join(f"{seat.name} on {seat.node}" for seat in reservation.seats)
             return Decision((actions.reserve(reservation, scene.group),), says=says)
@@ -132,7 +136,18 @@ def _pursue(scene: Scene, quest: Quest, view: View) -> Decision:
         case Refused(answer, until):
             late = scene.scheduled(reasons.misfit(answer))
             verdict = late if started else reasons.unplaceable(answer)
+            if view.standing is not None:
+                verdict = replace(verdict, in_line=not started and standing.stands_in_line(answer))
             return Decision(scene.report(verdict), until, says=verdict.message)
+
+
+def _queued(scene: Scene, queued: Queued) -> Decision:
+    """Its gates stay, so that no autoscaler takes it for work that lacks a node."""
+    refusal = queued.refusal
+    verdict = scene.scheduled(refusal.detail) if scene.started() else reasons.queued(refusal)
+    told = queued.told or scene.group.condition(status.SCHEDULED) is None
+    says = f"waits for its queue: {refusal.reason}"
+    return Decision(scene.report(verdict if told else None), queued.until, says=says)
 
 
 def _unknown(scene: Scene, started: bool, detail: str) -> Verdict | None:

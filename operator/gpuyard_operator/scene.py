@@ -13,6 +13,7 @@ from gpuyard_operator import actions, commit, reasons, status
 from gpuyard_operator.asking import Known, Quest
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member, read
+from gpuyard_operator.standing import Standing
 from gpuyard_operator.status import Verdict
 
 LEADER_SECONDS: Final = 5.0
@@ -31,6 +32,8 @@ class View:
     lost: frozenset[str] = frozenset()
     refused: frozenset[str] = frozenset()
     """The paths of evictions that failed."""
+    standing: Standing | None = None
+    """What the group's queue says; None where it has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ Stands for controller-runtime: a queue that coalesces the events of a group, req
 but its ports, so the same object runs on asyncio and single-stepped. Its memory may be lost between any two writes.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Protocol
 
 from gpuyard import memberships, vocabulary
@@ -14,17 +14,18 @@ from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.api import Api
-from gpuyard_kube.runtime import Runtime, Signal
+from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
-from gpuyard_operator.asking import TRIES, Answered, Known
+from gpuyard_operator.asking import Answered, Known
+from gpuyard_operator.clerk import Clerk
+from gpuyard_operator.desk import Desk
 from gpuyard_operator.memory import PATHS, Memory, items
 from gpuyard_operator.reconcile import reconcile
-from gpuyard_operator.scene import Decision, View
+from gpuyard_operator.scene import Decision
 from gpuyard_operator.shelf import Key
+from gpuyard_operator.standing import Standing
 from gpuyard_operator.tally import Tally
 
-SPENT = Unready("the places reserved last were given up")
-"""What is left of an answer whose places were recorded."""
 RETRY_SECONDS = 1.0
 """How long after a write that failed a group is looked at again, if nothing happens before."""
 
@@ -36,27 +37,15 @@ class Planner(Protocol):
         """The extender's answer; `Unready` when it cannot be reached. Does not raise."""
 
 
-@dataclass(slots=True)
-class _Desk:
-    """The work on one group."""
-
-    key: Key
-    signal: Signal
-    dirty: bool = False
-    wake_at: float | None = None
-    answers: deque[Answered] = field(default_factory=lambda: deque(maxlen=2 * TRIES))
-    refused: set[str] = field(default_factory=set)
-    said: str = ""
-
-
 class Operator:
     """An `Observer` of the resources in `memory.PATHS`; it does nothing before it was given a list of each."""
 
     def __init__(self, api: Api, runtime: Runtime, planner: Planner, narrate: Narrator = silent) -> None:
         self._api, self._runtime, self._planner, self._narrate = api, runtime, planner, narrate
         self._memory, self.tally = Memory(), Tally()
+        self._clerk = Clerk(api, runtime, self._memory.board)
         self._marker, self._changed_at = 0, runtime.now()
-        self._desks: dict[Key, _Desk] = {}
+        self._desks: dict[Key, Desk] = {}
         self._stopped = False
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
@@ -83,6 +72,7 @@ class Operator:
     def stop(self) -> None:
         """Begin no further write; work that waits ends."""
         self._stopped = True
+        self._clerk.stop()
         for desk in self._desks.values():
             desk.signal.fire()
 
@@ -96,14 +86,13 @@ class Operator:
             self._open(key)
         waiting = [key for key, desk in self._desks.items() if desk.answers] if changed else []
         for key in sorted({*keys, *waiting}):
-            self._desks[key].dirty = True
-            self._desks[key].signal.fire()
+            self._desks[key].wake()
 
     def _open(self, key: Key) -> None:
-        desk = self._desks[key] = _Desk(key, self._runtime.signal())
+        desk = self._desks[key] = Desk(key, self._runtime.signal())
         self._runtime.spawn(self._serve(desk), f"operator {'/'.join(key)}")
 
-    async def _serve(self, desk: _Desk) -> None:
+    async def _serve(self, desk: Desk) -> None:
         while not self._stopped:
             desk.dirty = False
             await self._turn(desk)
@@ -114,7 +103,7 @@ class Operator:
                 return
             await desk.signal.wait(desk.wake_at)
 
-    async def _turn(self, desk: _Desk) -> None:
+    async def _turn(self, desk: Desk) -> None:
         """Decide once and do it; the first write that fails ends the turn."""
         decision = self._decide(desk)
         if decision.evicts:
@@ -132,20 +121,34 @@ class Operator:
         if decision.ask is not None and not self._stopped:
             await self._ask(desk, decision.ask)
 
-    def _decide(self, desk: _Desk) -> Decision:
+    def _decide(self, desk: Desk) -> Decision:
         self.tally.reconciles += 1
         reservation = self._memory.reservation(desk.key)
         if reservation is not None:
-            # Places that were recorded are not recorded again, nor asked for again at once, should they be lost.
-            desk.answers = deque([replace(last, answer=SPENT) for last in [*desk.answers][-1:]], 2 * TRIES)
-        known = Known(tuple(desk.answers), self._marker, self._changed_at)
-        lost, refused = self._memory.lost(desk.key), frozenset(desk.refused)
-        view = View(
-            self._memory.group(desk.key), self._memory.pods(desk.key), reservation, known, lost, refused
+            desk.spend()
+        view = replace(
+            self._memory.view(desk.key),
+            known=Known(tuple(desk.answers), self._marker, self._changed_at),
+            lost=self._memory.lost(desk.key),
+            refused=frozenset(desk.refused),
+            standing=self._standing(desk.key),
         )
-        return reconcile(view, self._runtime.now())
+        decision = reconcile(view, self._runtime.now())
+        self._memory.board.intend(desk.key, decision.writes)
+        return decision
 
-    async def _write(self, desk: _Desk, write: Write) -> bool:
+    def _standing(self, key: Key) -> Standing | None:
+        """What its queue says to a group; others to which it says something new look at it too."""
+        board = self._memory.board
+        board.intend(key, ())
+        board.touch((key,))
+        others = board.settle(self._runtime.now()) - {key}
+        self._clerk.look()
+        for other in sorted(others & self._desks.keys()):
+            self._desks[other].wake()
+        return board.standing(key)
+
+    async def _write(self, desk: Desk, write: Write) -> bool:
         reply = await self._api.send(write)
         self._touch(self._memory.learn(desk.key, write, reply))
         done = reply.ok or (write.method == "DELETE" and reply.status == 404)
@@ -159,7 +162,7 @@ class Operator:
                 desk.dirty = True  # the time of a half bound gang is up: there is no second to lose
         return done
 
-    async def _ask(self, desk: _Desk, request: PlanRequest) -> None:
+    async def _ask(self, desk: Desk, request: PlanRequest) -> None:
         marker = self._marker
         answer = await self._planner.plan(request)
         desk.answers.append(Answered(request, answer, marker, self._runtime.now()))
@@ -167,7 +170,7 @@ class Operator:
             await self._refresh(desk)  # a pod that the extender does not know may be gone
         desk.dirty = True
 
-    async def _refresh(self, desk: _Desk) -> bool:
+    async def _refresh(self, desk: Desk) -> bool:
         namespace, name = desk.key
         usual = all(map(memberships.is_selectable, self._memory.pods(desk.key)))
         query = {"labelSelector": f"{vocabulary.POD_GROUP}={name}"} if usual else {}
@@ -178,7 +181,7 @@ class Operator:
         self._touch(self._memory.replace_pods(desk.key, *items(reply)))
         return True
 
-    def _tell(self, desk: _Desk, text: str) -> None:
+    def _tell(self, desk: Desk, text: str) -> None:
         if text and text != desk.said:
             desk.said = text
             self._narrate(Beat(vocabulary.OPERATOR, f"gang {'/'.join(desk.key)} {text}"))

@@ -13,6 +13,8 @@ Stands for the PodGroup controller of scheduler-plugins, without the oddities of
 Two conditions say what a phase cannot: `Scheduled` (were minMember members bound together?) stays true while any of
 them is on a node or has succeeded; `Ready` (do minMember run or have they succeeded?) follows the pods.
 
+`scheduleStartTime` is kept for groups with a queue: since when it was refused for want of room that others may make.
+
 Where the PodGroup's definition is of scheduler-plugins itself the API server drops the conditions. Then they are sent
 with what else changes, and never for their own sake; and that a group has started is known from its phase.
 """
@@ -35,6 +37,8 @@ class Verdict:
     scheduled: bool
     reason: str
     message: str
+    in_line: bool | None = None
+    """Whether it waits for room before others of its queue: since when, the status remembers. None: as it did."""
 
 
 def changes(group: Group, members: Sequence[Member], verdict: Verdict | None, now: float) -> JSON | None:
@@ -46,15 +50,23 @@ def changes(group: Group, members: Sequence[Member], verdict: Verdict | None, no
         "succeeded": sum(member.succeeded for member in members),
         "failed": sum(member.phase == "Failed" for member in members),
     }
-    found = {"phase": phase(group, members), **counts}
+    found: JSON = {"phase": phase(group, members), **counts}
     spoken = [_ready(group, counts["running"] + counts["succeeded"])]
     if verdict is not None:
         spoken.insert(0, _condition(SCHEDULED, verdict.scheduled, verdict.reason, verdict.message))
     old = {"running": 0, "succeeded": 0, "failed": 0, **group.status}
+    if verdict is not None and verdict.in_line is not None:
+        found |= _line_time(group, verdict.in_line, now)
     told = _dropped(group) or all(_said(group, condition) for condition in spoken)
     if told and all(old.get(key) == value for key, value in found.items()):
         return None
     return {**found, "conditions": _conditions(group, spoken, now)}
+
+
+def _line_time(group: Group, in_line: bool, now: float) -> JSON:
+    """scheduleStartTime, where it changes; else it is sent along with every status."""
+    old = group.status.get("scheduleStartTime")
+    return {} if bool(old) == in_line else {"scheduleStartTime": rfc3339(now) if in_line else None}
 
 
 def phase(group: Group, members: Sequence[Member]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gpuyard import reservations, vocabulary
+from gpuyard import queues, reservations, vocabulary
 from gpuyard.narration import Beat
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.reservations import Reservation, Seat
@@ -59,11 +59,21 @@ class World:
             f"/api/v1/nodes/{name}/status", {"status": {"capacity": counts, "allocatable": counts}}
         )
 
-    def group(self, name: str = "ring", namespace: str = "default", **spec: Any) -> None:
+    def queue(self, name: str, gpus: int, **models: int) -> None:
+        spec = {"quota": {vocabulary.GPU: gpus}, "models": models}
+        body = {
+            "apiVersion": "gpuyard.io/v1alpha1",
+            "kind": "Queue",
+            "metadata": {"name": name},
+            "spec": spec,
+        }
+        self.api.create(queues.PATH, body)
+
+    def group(self, name: str = "ring", namespace: str = "default", *, queue: str = "", **spec: Any) -> None:
         body = {
             "apiVersion": vocabulary.POD_GROUP_API,
             "kind": "PodGroup",
-            "metadata": {"name": name},
+            "metadata": {"name": name, "annotations": {vocabulary.QUEUE: queue} if queue else {}},
             "spec": spec,
         }
         self.api.create(group_path("", namespace), body)
@@ -75,15 +85,18 @@ class World:
         group: str = "ring",
         namespace: str = "default",
         gates: tuple[str, ...] = (),
+        labels: JSON | None = None,
+        **fields: Any,
     ) -> None:
         ours = (vocabulary.GANG_GATE,) if group else ()
         limits = {vocabulary.GPU: str(gpus)}
         spec = {
             "containers": [{"name": "main", "image": "busybox:1.36", "resources": {"limits": limits}}],
             "schedulingGates": [{"name": gate} for gate in (*gates, *ours)],
+            **fields,
         }
-        labels = {vocabulary.POD_GROUP: group} if group else {}
-        metadata = {"name": name, "labels": labels}
+        own = {vocabulary.POD_GROUP: group} if group else {}
+        metadata = {"name": name, "labels": own | (labels or {})}
         self.api.create(pod_path("", namespace), {"metadata": metadata, "spec": spec})
 
     def delete(self, path: str) -> None:

@@ -1,0 +1,76 @@
+"""The book of one queue: what its groups hold, and who of them waits, in order.
+
+Stands for the ClusterQueue in Kueue's cache. Law: what is used is the sum of what the groups in the book hold.
+"""
+
+from bisect import bisect_left, insort
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from gpuyard import queues
+from gpuyard.queues import Queue
+from gpuyard.writes import JSON
+from gpuyard_operator.applications import Application
+from gpuyard_operator.queueing import LOOK, Line
+from gpuyard_operator.shelf import Key
+
+Ranks = list[tuple[int, int, Key]]
+
+
+@dataclass(slots=True)
+class Book:
+    """`queue` is None where only groups know of it. Those in `firm` are waited for, those in `others` overtaken."""
+
+    queue: Queue | None = None
+    groups: dict[Key, Application] = field(default_factory=dict)
+    firm: Ranks = field(default_factory=list)
+    others: Ranks = field(default_factory=list)
+    _used: Counter[str] = field(default_factory=Counter)
+
+    def put(self, found: Application, now: float) -> None:
+        """Enter a group that is not in the book."""
+        self.groups[found.key] = found
+        self._used.update(found.holds)
+        if found.waiting:
+            ever = self.queue is not None and queues.admits(self.queue, found.least) is None
+            insort(self.firm if ever and now < found.firm_until else self.others, found.rank)
+
+    def take(self, key: Key) -> None:
+        """Strike a group out."""
+        found = self.groups.pop(key)
+        self._used.subtract(found.holds)
+        for ranks in (self.firm, self.others):
+            at = bisect_left(ranks, found.rank)
+            if ranks[at : at + 1] == [found.rank]:
+                del ranks[at]
+
+    def expire(self, now: float) -> bool:
+        """Whether one of the first is waited for no longer."""
+        late = [rank for rank in self.firm[:LOOK] if self.groups[rank[-1]].firm_until <= now]
+        for rank in late:
+            self.firm.remove(rank)
+            insort(self.others, rank)
+        return bool(late)
+
+    def line(self) -> Line | None:
+        """What is to be judged; None where nobody waits, or there is no queue to wait for."""
+        if self.queue is None or not (self.firm or self.others):
+            return None
+        first, others = (
+            tuple(self.groups[key] for *_, key in ranks) for ranks in (self.firm[:LOOK], self.others)
+        )
+        used = {name: self._used[name] for name in self.queue.quota if self._used[name]}
+        return Line(replace(self.queue, used=used), first, others)
+
+    def waiting(self) -> tuple[Key, ...]:
+        """Who waits, in order; those that are overtaken last."""
+        return tuple(key for *_, key in (*self.firm, *self.others))
+
+    def status(self) -> JSON:
+        """The status of the Queue object."""
+        quota = self.queue.quota if self.queue else ()
+        return {
+            "used": {name: queues.text(name, self._used[name]) for name in sorted(quota)},
+            "admitted": sum(bool(found.holds) for found in self.groups.values()),
+            "pending": len(self.firm) + len(self.others),
+        }

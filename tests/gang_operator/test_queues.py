@@ -1,0 +1,265 @@
+"""Groups with a queue: its quota holds, its order holds, and people are told why a group waits."""
+
+from typing import Any
+
+import pytest
+
+from gpuyard import queues, vocabulary
+from gpuyard.plans import PlanAnswer, PlanRequest, Unplaceable
+from gpuyard.verdicts import Reason, Rejection
+from gpuyard.writes import JSON
+from gpuyard_operator.applications import HEAD_SECONDS
+from tests.gang_operator.world import World, group_path, pod_path
+
+
+@pytest.fixture
+def world() -> World:
+    found = World()
+    found.node("node-1", gpus=8)
+    return found
+
+
+def gang(world: World, name: str, pods: int = 2, queue: str = "red", **fields: Any) -> None:
+    """A gang that needs all its pods, and is younger than those before it."""
+    world.group(name, queue=queue, minMember=pods)
+    for number in range(pods):
+        world.pod(f"{name}-{number}", group=name, **fields)
+    world.advance(1)
+
+
+def running(world: World) -> set[str]:
+    """The gangs of which a pod is bound; none is bound in part."""
+    return {name.rpartition("-")[0] for name in world.bound()}
+
+
+def end(world: World, name: str) -> None:
+    world.delete(group_path(name))
+    for pod in [found for found in world.bound() if found.startswith(f"{name}-")]:
+        world.delete(pod_path(pod))
+
+
+def used(world: World, name: str = "red") -> JSON:
+    obj = world.at(f"{queues.PATH}/{name}")
+    assert obj is not None
+    found: JSON = obj.get("status", {})
+    return found
+
+
+def test_of_two_jobs_with_quota_for_one_one_runs_and_the_other_waits_as_a_whole(world: World) -> None:
+    """G6."""
+    world.queue("red", gpus=2)
+    gang(world, "a")
+    gang(world, "b")
+    assert running(world) == {"a"}
+    told = world.condition(name="b")
+    assert (told["status"], told["reason"]) == ("False", "QuotaExceeded")
+    assert told["message"] == "queue red: nvidia.com/gpu: needs 2, 0 left of 2; first in queue red"
+    end(world, "a")
+    world.advance(1)
+    assert running(world) == {"b"}
+
+
+def test_what_waits_for_quota_stays_gated_and_nobody_is_asked_for_places(world: World) -> None:
+    """G51: a pod without its gate would wake an autoscaler."""
+    world.queue("red", gpus=1)
+    gang(world, "a")
+    assert world.gates("a-0") == [vocabulary.GANG_GATE]
+    assert world.questions == []
+    assert "1 left of 1" in world.condition(name="a")["message"]
+
+
+def test_a_queue_that_does_not_exist_is_named_and_waited_for(world: World) -> None:
+    """G30."""
+    gang(world, "a", queue="rde")
+    told = world.condition(name="a")
+    assert (told["reason"], told["message"]) == (
+        "NoSuchQueue", "there is no Queue rde, which gpuyard.io/queue names",
+    )  # fmt: skip
+    world.queue("rde", gpus=2)
+    world.advance(1)
+    assert running(world) == {"a"}
+
+
+def test_a_quota_that_is_raised_lets_the_first_in(world: World) -> None:
+    world.queue("red", gpus=2)
+    for name in ("a", "b", "c"):
+        gang(world, name)
+    world.api.patch(f"{queues.PATH}/red", {"spec": {"quota": {vocabulary.GPU: 4}}})
+    world.advance(1)
+    assert running(world) == {"a", "b"}
+
+
+def test_priority_comes_before_age(world: World) -> None:
+    world.api.create(
+        "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "urgent"}, "value": 10}
+    )
+    world.queue("red", gpus=2)
+    gang(world, "a")
+    gang(world, "old")
+    gang(world, "urgent", priorityClassName="urgent")
+    assert "behind default/urgent" in world.condition(name="old")["message"]
+    end(world, "a")
+    world.advance(1)
+    assert running(world) == {"urgent"}
+
+
+def test_a_small_gang_does_not_take_the_quota_that_the_first_waits_for(world: World) -> None:
+    world.queue("red", gpus=4)
+    gang(world, "a")
+    gang(world, "large", pods=4)
+    gang(world, "small", pods=1)
+    assert running(world) == {"a"}
+    told = world.condition(name="small")
+    assert told["reason"] == "QueuedBehind"
+    assert told["message"].startswith("position 2 in queue red, behind default/large")
+    end(world, "a")
+    world.advance(1)
+    assert running(world) == {"large"}
+
+
+def test_a_gang_that_needs_more_than_the_quota_is_told_so_and_holds_up_nobody(world: World) -> None:
+    world.queue("red", gpus=2)
+    gang(world, "huge", pods=3)
+    gang(world, "small")
+    assert running(world) == {"small"}
+    assert "needs 3, 0 left of 2" in world.condition(name="huge")["message"]
+
+
+def test_nobody_takes_the_room_that_the_first_waits_for_within_its_hour(world: World) -> None:
+    world.queue("red", gpus=100)
+    gang(world, "a", pods=4)
+    gang(world, "large", pods=8)
+    gang(world, "small", pods=1)
+    assert world.condition(name="large")["reason"] == "GangUnplaceable"
+    assert world.condition(name="small")["reason"] == "QueuedBehind"
+    world.advance(HEAD_SECONDS - 10)
+    assert running(world) == {"a"}
+    end(world, "a")
+    world.advance(1)
+    assert running(world) == {"large"}
+
+
+def test_after_its_hour_the_first_is_overtaken(world: World) -> None:
+    world.queue("red", gpus=100)
+    gang(world, "a", pods=4)
+    gang(world, "large", pods=8)
+    gang(world, "small", pods=1)
+    world.restart()
+    world.advance(HEAD_SECONDS + 1)
+    assert running(world) == {"a", "small"}
+    end(world, "small")
+    end(world, "a")
+    world.advance(1)
+    assert running(world) == {"large"}
+    assert "scheduleStartTime" not in world.status("large")
+
+
+def test_a_gang_that_no_cluster_of_this_size_can_hold_holds_up_nobody(world: World) -> None:
+    by_counts = world.answer
+    excess = Rejection("", Reason.INSUFFICIENT_GPUS, "all 9 members need 9 nvidia.com/gpu, all nodes have 8")
+
+    def answer(request: PlanRequest) -> PlanAnswer:
+        return Unplaceable("huge-8", (excess,)) if request.group == "huge" else by_counts(request)
+
+    world.answer = answer
+    world.queue("red", gpus=100)
+    gang(world, "huge", pods=9)
+    gang(world, "small", pods=1)
+    assert running(world) == {"small"}
+
+
+def test_of_two_queues_the_one_that_uses_less_of_its_quota_has_the_next_room(world: World) -> None:
+    world.queue("red", gpus=8)
+    world.queue("blue", gpus=8)
+    gang(world, "r1", pods=4)
+    gang(world, "r2", pods=4)
+    gang(world, "r3", pods=4)
+    gang(world, "b1", pods=4, queue="blue")
+    assert running(world) == {"r1", "r2"}
+    assert "needs 4, 0 left of 8" in world.condition(name="r3")["message"]
+    world.api.patch(f"{queues.PATH}/red", {"spec": {"quota": {vocabulary.GPU: 16}}})
+    world.advance(1)
+    assert "default/b1 of queue blue" in world.condition(name="r3")["message"]
+    end(world, "r1")
+    world.advance(1)
+    assert running(world) == {"r2", "b1"}
+
+
+def test_an_elastic_gang_gets_as_many_members_as_the_quota_bears(world: World) -> None:
+    world.queue("red", gpus=3)
+    world.group("a", queue="red", minMember=2)
+    for number in range(5):
+        world.pod(f"a-{number}", group="a")
+    world.advance(1)
+    assert set(world.bound()) == {"a-0", "a-1", "a-2"}
+    assert world.condition(name="a")["message"].startswith(
+        "2 or more members were bound; queue red: nvidia.com/gpu"
+    )
+    world.delete(pod_path("a-1"))
+    world.advance(1)
+    assert set(world.bound()) == {"a-0", "a-2", "a-3"}
+
+
+def product(model: str) -> JSON:
+    return {vocabulary.PRODUCT_LABEL: f"NVIDIA-{model}-SXM4-80GB"}
+
+
+def test_gpus_of_a_model_have_a_quota_of_their_own(world: World) -> None:
+    world.queue("red", gpus=8, H100=2)
+    gang(world, "a", nodeSelector=product("H100"))
+    gang(world, "b", nodeSelector=product("H100"))
+    gang(world, "c", nodeSelector=product("A100"))
+    assert running(world) == {"a", "c"}
+    assert "H100: needs 2, 0 left of 2" in world.condition(name="b")["message"]
+
+
+def test_who_may_get_any_model_counts_for_each_until_it_is_known_which_one_it_got(world: World) -> None:
+    world.api.patch("/api/v1/nodes/node-1", {"metadata": {"labels": product("A100")}})
+    world.queue("red", gpus=8, H100=2)
+    gang(world, "a", pods=3)
+    gang(world, "b")
+    gang(world, "c")
+    assert running(world) == {"b", "c"}
+    assert "H100: needs 3, 2 left of 2" in world.condition(name="a")["message"]
+
+
+def test_a_queue_tells_what_is_used_and_who_waits(world: World) -> None:
+    world.queue("red", gpus=3)
+    gang(world, "a")
+    gang(world, "b")
+    assert used(world) == {"used": {vocabulary.GPU: "2"}, "admitted": 1, "pending": 1}
+    end(world, "a")
+    world.advance(2)
+    assert used(world) == {"used": {vocabulary.GPU: "2"}, "admitted": 1, "pending": 0}
+
+
+def test_while_nothing_changes_nothing_is_written(world: World) -> None:
+    world.queue("red", gpus=4)
+    for name in ("a", "b", "c", "d"):
+        gang(world, name)
+    world.advance(5)
+    written = len(world.api.writes)
+    world.advance(120)
+    assert len(world.api.writes) == written
+
+
+def test_a_group_whose_client_passes_nothing_on_has_the_queue_of_its_pods(world: World) -> None:
+    world.queue("red", gpus=1)
+    world.group("a", minMember=1)
+    for number in range(2):
+        world.pod(f"a-{number}", group="a", labels={vocabulary.QUEUE: "red"})
+    world.advance(1)
+    assert set(world.bound()) == {"a-0"}
+
+
+def test_a_pod_that_kueue_holds_is_left_alone_until_kueue_lets_it_go(world: World) -> None:
+    """Kueue above us: its gate beside ours."""
+    world.queue("red", gpus=2)
+    world.group("a", queue="red", minMember=1)
+    world.pod("a-0", group="a", gates=("kueue.x-k8s.io/admission",))
+    world.advance(1)
+    assert world.gates("a-0") == ["kueue.x-k8s.io/admission", vocabulary.GANG_GATE]
+    assert "1 more held by scheduling gates of others" in world.condition(name="a")["message"]
+    world.api.patch(pod_path("a-0"), {"spec": {"schedulingGates": [{"name": vocabulary.GANG_GATE}]}})
+    world.advance(1)
+    assert running(world) == {"a"}
