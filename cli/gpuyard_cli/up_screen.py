@@ -31,6 +31,7 @@ def screen(running: Running, seconds: float) -> str:
             f"Kubernetes {running.version} with {count} node{'s' * (count != 1)}, ready in {seconds:.1f} s",
             *(f"  {line}" for line in _node_lines(running.nodes)),
             f"API server at {running.url}, GPU extender at {running.extender};",
+            f"the live yard, a page for your browser: {running.extender}/ui/;",
             "scheduler, controllers, gang operator, a kubelet and a device plugin for each node",
             *(f"note: {line}" for line in running.notes),
             "",

@@ -1,11 +1,14 @@
 """What happens between the start of `gpuyard up` and its end."""
 
 import asyncio
+import functools
 import time
 from pathlib import Path
 
 from gpuyard_cli import kubeconfig
 from gpuyard_cli.imported.cluster import Imported, restore
+from gpuyard_cli.run_command import EXAMPLES
+from gpuyard_cli.up_controls import UpControls
 from gpuyard_cli.up_screen import Running, screen
 from gpuyard_cli.up_start import started
 from gpuyard_cluster.apiserver.documents.health import VERSION
@@ -18,7 +21,8 @@ from gpuyard_kube.runtime import AsyncioRuntime
 async def serve(chosen: Imported, port: int, file: Path | None, began: float) -> None:
     """Run the chosen cluster until cancelled; `file` is where its kubeconfig is wanted, if anywhere."""
     door = LockedDoor(AsyncioRuntime().now(), port)
-    yard = EmbeddedYard(chosen.nodes, Options(), door)
+    controls = functools.partial(UpControls, folder=EXAMPLES)
+    yard = EmbeddedYard(chosen.nodes, Options(controls=controls), door)
     async with started(yard, len(chosen.nodes)):
         await restore(yard.api, chosen)
         path = (file or kubeconfig.default_path(int(yard.url.rpartition(":")[2]))).absolute()

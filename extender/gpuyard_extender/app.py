@@ -14,6 +14,7 @@ from gpuyard_extender import wire
 from gpuyard_extender.metrics import Metrics
 from gpuyard_extender.queries import OPENAPI, add_queries, decoded, encoded
 from gpuyard_extender.service import Extender
+from gpuyard_extender.ui.routes import Page
 from gpuyard_kube.metrics import CONTENT_TYPE, PATH
 
 log = logging.getLogger("gpuyard.extender")
@@ -21,13 +22,18 @@ log = logging.getLogger("gpuyard.extender")
 BROKEN = "the extender failed; its log says why"
 
 
-def create_app(extender: Extender, metrics: Metrics | None = None) -> FastAPI:
-    """The ASGI application of one extender. `metrics` are its own, where they have to say more than it knows."""
+def create_app(extender: Extender, metrics: Metrics | None = None, page: Page | None = None) -> FastAPI:
+    """The ASGI application of one extender. `metrics` are its own, where they have to say more than it knows.
+
+    `page` is the live yard, where there is to be one.
+    """
     # A schema of what people ask; no pages for it, which would load scripts from elsewhere.
     app = FastAPI(title="GPUYard extender", openapi_url=OPENAPI, docs_url=None, redoc_url=None)
     metrics = metrics or Metrics(extender)
     _add_verbs(app, extender, metrics)
     add_queries(app, extender)
+    if page is not None:
+        app.include_router(page.router())
     _add_health(app, extender, metrics)
     return app
 

@@ -4,7 +4,6 @@ Stands for the log backend of the API server's audit. Laws: nobody waits for the
 cannot keep up with, or cannot write, is lost and counted; one warning says so, until writing works again.
 """
 
-import json
 import logging
 import os
 import queue
@@ -15,9 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-import orjson
-
 from gpuyard_extender.decisions import Decision
+from gpuyard_extender.packing import packed
 
 log = logging.getLogger("gpuyard.extender")
 
@@ -132,7 +130,7 @@ class DecisionLog:
 
     def _write(self, batch: list[Decision]) -> None:
         try:
-            self._sink.write(b"".join(map(_line, batch)))
+            self._sink.write(b"".join(packed(decision.to_json()) + b"\n" for decision in batch))
         except OSError as error:
             self._failed += len(batch)
             if not self._warned:
@@ -141,14 +139,6 @@ class DecisionLog:
         else:
             self._written += len(batch)
             self._warned = False
-
-
-def _line(decision: Decision) -> bytes:
-    found = decision.to_json()
-    try:
-        return orjson.dumps(found) + b"\n"
-    except TypeError:  # a pod may ask for more than 64 bits can say
-        return json.dumps(found).encode() + b"\n"
 
 
 def _write_all(write: Callable[[bytes], int | None], content: bytes, count: Callable[[int], None]) -> None:

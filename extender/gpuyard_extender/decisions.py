@@ -4,8 +4,9 @@ Stands for the audit log of an API server, for scheduling. Laws: a decision is t
 can change nothing; what a decision was made of is in it, so that nobody has to look it up later.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from gpuyard.annotations import ids
@@ -19,14 +20,19 @@ from gpuyard_extender.binding import BindRequest
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.scheduling import Filtered
+from gpuyard_extender.settings import SCORE_STEP
 from gpuyard_extender.tally import PASSED
 
 VERSION: Final = 1
+MOST_NODES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One answer to one verb. `node` and `devices`: where the pod is to go, as far as that is decided."""
+    """One answer to one verb. `node` and `devices`: where the pod is to go, as far as that is decided.
+
+    `nodes` by verdict and the points of `ranks` are for `History`: of each list the first `MOST_NODES` only.
+    """
 
     verb: str
     namespace: str
@@ -41,6 +47,8 @@ class Decision:
     devices: Sequence[str] = ()
     victims: Mapping[str, Sequence[str]] = field(default_factory=dict)
     error: str = ""
+    nodes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ranks: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> JSON:
         """What is empty is left out, but for what every reader looks at."""
@@ -90,13 +98,17 @@ def of_filter(pod: Pod, candidates: int, found: Filtered, ledger: Ledger, now: f
     if found.passed:
         verdicts[PASSED] = len(found.passed)
     only = found.passed[0] if len(found.passed) == 1 else ""
-    return _placed("filter", pod, candidates, verdicts, _assumed(pod, only, ledger, now), now)
+    placed = _placed("filter", pod, candidates, verdicts, _assumed(pod, only, ledger, now), now)
+    every = {**{reason.value: names for reason, names in found.rejected.items()}, PASSED: found.passed}
+    return replace(placed, nodes={verdict: names[:MOST_NODES] for verdict, names in every.items() if names})
 
 
 def of_prioritize(pod: Pod, ranks: Mapping[str, int], ledger: Ledger, now: float) -> Decision:
     """The node that is ranked first, if it still has room."""
     first = next(iter(ranks), "")
-    return _placed("prioritize", pod, len(ranks), {}, _assumed(pod, first, ledger, now), now)
+    placed = _placed("prioritize", pod, len(ranks), {}, _assumed(pod, first, ledger, now), now)
+    points = ((name, rank * SCORE_STEP) for name, rank in itertools.islice(ranks.items(), MOST_NODES))
+    return replace(placed, ranks=dict(points))
 
 
 def of_preempt(pod: Pod, candidates: int, found: Mapping[str, Victims], now: float) -> Decision:

@@ -5,7 +5,9 @@ closed, so that a verb that is added is guarded as well.
 
     path                            who may ask
     /livez /readyz /metrics         everyone: they say nothing about pods
-    /v1/...  /ui  /ui/...           whose token the API server knows, and who may ask this by its rules (`reviews`)
+    /v1/...  /ui  /ui/...           whose token the API server knows, and who may ask this by its rules (`reviews`);
+                                    a browser's token may be in a cookie, for /ui alone (`ui.sessions`)
+    /ui/session                     everyone: it is where a browser gives its token
     all else: the verbs             with `--client-ca` whoever shows a certificate of that authority, else everyone
 """
 
@@ -13,7 +15,9 @@ from typing import Final, Protocol
 
 from gpuyard import vocabulary
 from gpuyard_extender.asgi import App, Message, Receive, Send, answer
+from gpuyard_extender.ui import sessions
 
+_PAGE: Final = ("/ui", "/ui/")
 OPEN: Final = frozenset({"/livez", "/readyz", "/metrics"})
 TOKEN_HEADER: Final = vocabulary.TOKEN_HEADER.lower().encode()
 
@@ -35,11 +39,18 @@ class Guard:
         self._app, self._reviewer, self._certificates = app, reviewer, certificates
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        path, reviewer = str(scope["path"]), self._reviewer
+        if path == sessions.PATH and reviewer is not None:
+            await sessions.sign_in(scope, receive, send, lambda token: reviewer.refusal(token, "get", "/ui/"))
+            return
         refusal = await self._refusal(scope)
         if refusal is None:
             await self._app(scope, receive, send)
             return
         status, why = refusal
+        if path in _PAGE and scope["method"] == "GET":
+            await sessions.ask(send, status, why if _token(scope) else "")
+            return
         challenge = [(b"www-authenticate", b"Bearer")] if status == 401 else []
         await answer(send, status, {"error": why}, challenge)
 
@@ -62,4 +73,5 @@ def _token(scope: Message) -> str:
     headers = dict(scope["headers"])
     own = headers.get(TOKEN_HEADER, b"").decode("latin-1")
     kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-    return own or (token.strip() if kind.lower() == "bearer" else "")
+    shown = own or (token.strip() if kind.lower() == "bearer" else "")
+    return shown or (sessions.token(scope) if str(scope["path"]).startswith("/ui/") else "")

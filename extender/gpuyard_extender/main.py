@@ -27,6 +27,7 @@ from gpuyard_extender.reviews import Reviews
 from gpuyard_extender.server import Place, Server
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
+from gpuyard_extender.ui.routes import Page
 from gpuyard_kube import arguments, logs
 from gpuyard_kube.http import HttpApi, NoServerError
 from gpuyard_kube.informer import Informer
@@ -76,7 +77,9 @@ def _alone(
 ) -> Server:
     extender = Extender(api, runtime, Settings(given.policy), _narrate, book)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
-    return Server(_guarded(create_app(extender), given, api, runtime), _place(given))
+    page = Page(extender, runtime)
+    app = create_app(extender, page=page)
+    return Server(_guarded(app, given, api, runtime), _place(given), page.close)
 
 
 def _one_of_several(
@@ -91,9 +94,14 @@ def _one_of_several(
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
     runtime.spawn(Informer(api, leadership, RESOURCES).run(), "leadership informer")
     runtime.spawn(leadership.run(), "leadership")
-    app = create_app(extender, Metrics(extender, lambda: leadership.leading))
-    door = Doorkeeper(app, leadership)
-    return Server(_guarded(door, given, api, runtime), _place(given), leadership.hand_back)
+    page = Page(extender, runtime)
+    app = create_app(extender, Metrics(extender, lambda: leadership.leading), page)
+
+    async def farewell() -> None:
+        await leadership.hand_back()
+        await page.close()
+
+    return Server(_guarded(Doorkeeper(app, leadership), given, api, runtime), _place(given), farewell)
 
 
 def _guarded(app: App, given: argparse.Namespace, api: HttpApi, runtime: AsyncioRuntime) -> Guard:

@@ -32,10 +32,15 @@ class Filtered:
 def filter_nodes(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Filtered:
     """Which nodes can take the pod. With one survivor kube-scheduler asks no more: it is assumed here."""
     ledger.forget(pod.uid, Grade.TENTATIVE)
-    filtered = _sorted_out(names, _answers(pod, names, ledger, now))
+    filtered = verdicts(pod, names, ledger, now)
     if len(filtered.passed) == 1:
         _assume(pod, filtered.passed[0], ledger, now)
     return filtered
+
+
+def verdicts(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Filtered:
+    """What Filter says; nothing is assumed."""
+    return _sorted_out(names, _answers(pod, names, ledger, now))
 
 
 def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, now: float) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The web server of one extender: uvicorn, which hands the Lease back before it stops.
+"""The web server of one extender: uvicorn, which hands the Lease back, and ends what has no end, before it stops.
 
 Stands for the http.Server of a Kubernetes component with leader election.
 """
@@ -21,7 +21,7 @@ DRAIN_SECONDS = 5
 """How long requests in flight are answered after a signal: kube-scheduler waits no longer for one. Without a limit a
 client that has sent half a request would keep the process alive."""
 
-HandBack = Callable[[], Awaitable[None]]
+Farewell = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Place:
 
 
 class Server(uvicorn.Server):
-    """Serves `app` until a signal comes, then awaits `hand_back`, answering all the while, and ends.
+    """Serves `app` until a signal comes, then awaits `farewell`, answering all the while, and ends.
 
     A second signal does not wait for it.
     """
 
-    def __init__(self, app: App, place: Place, hand_back: HandBack | None = None) -> None:
+    def __init__(self, app: App, place: Place, farewell: Farewell | None = None) -> None:
         tls = place.tls
         super().__init__(
             uvicorn.Config(
@@ -58,17 +58,17 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=DRAIN_SECONDS,
             )
         )
-        self._hand_back = hand_back
+        self._farewell = farewell
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        hand_back, self._hand_back = self._hand_back, None
-        if hand_back is None:
+        farewell, self._farewell = self._farewell, None
+        if farewell is None:
             super().handle_exit(sig, frame)
         else:
-            asyncio.get_running_loop().create_task(self._end(hand_back, sig, frame), name="hand back")
+            asyncio.get_running_loop().create_task(self._end(farewell, sig, frame), name="hand back")
 
-    async def _end(self, hand_back: HandBack, sig: int, frame: FrameType | None) -> None:
+    async def _end(self, farewell: Farewell, sig: int, frame: FrameType | None) -> None:
         try:
-            await hand_back()
+            await farewell()
         finally:
             super().handle_exit(sig, frame)

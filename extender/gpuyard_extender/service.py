@@ -31,9 +31,10 @@ from gpuyard_extender.binding import Bound
 from gpuyard_extender.decisions import Book, Decision
 from gpuyard_extender.events import Events
 from gpuyard_extender.experience import Experience
+from gpuyard_extender.history import History
 from gpuyard_extender.ledger import PATHS, Ledger
-from gpuyard_extender.settings import Settings
 from gpuyard_extender.preempting import Pushes
+from gpuyard_extender.settings import Settings
 from gpuyard_extender.simulation_models import Asked, Simulated
 from gpuyard_extender.tally import PASSED, Tally
 from gpuyard_extender.waking import Waker
@@ -54,15 +55,15 @@ class Extender:
         narrate: Narrator = silent,
         book: Book | None = None,
     ) -> None:
-        """`book` is where decisions are noted, if anywhere."""
-        self.ledger, self.tally = Ledger(self._tell), Tally()
+        """`book` is where decisions are noted for good, if anywhere."""
+        self.ledger, self.tally, self.history = Ledger(self._tell), Tally(), History()
         self._runtime, self.book = runtime, book
         self._experience, self._chosen = Experience(self.ledger), registry.named(settings.policy)
         self._policy = Informed(self._chosen, self._experience.workload)
         self._narrate = narrate
         self._unlisted = set(PATHS)
-        self._binder = Binder(self.ledger, api, runtime, self._tell)
         self._pushes = Pushes()
+        self._binder = Binder(self.ledger, api, runtime, self._tell)
         self._waker = Waker(self.ledger, api, runtime, self._tell, self.tally)
         self._events = Events(api, runtime)
 
@@ -188,9 +189,11 @@ class Extender:
         self._waker.look_again()
 
     def _note(self, make: Callable[..., Decision], *made_of: Any) -> None:
-        """A decision, unless nobody keeps them."""
+        """Keep a decision for those who look, and for good where somebody wants that."""
+        decision = make(*made_of, self._runtime.now())
+        self.history.note(decision)
         if self.book is not None:
-            self.book.note(make(*made_of, self._runtime.now()))
+            self.book.note(decision)
 
     def _tell(self, text: str) -> None:
         self._narrate(Beat(vocabulary.EXTENDER, text))

@@ -21,7 +21,6 @@ from gpuyard_cluster.apiserver.auth.users import User
 from gpuyard_cluster.apiserver.direct import DirectApi, Feed
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.apiserver.webhook_calls import call_webhook
-from gpuyard_cluster.listening import listen
 from gpuyard_cluster.logs import LogLine, NoLogsError
 from gpuyard_cluster.scheduler.event_handlers import RESOURCES as SCHEDULER_RESOURCES
 from gpuyard_cluster.scheduler.extenders import ExtenderClient, ExtenderConfig
@@ -29,12 +28,12 @@ from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
 from gpuyard_cluster.wiring import direct_node, identities, manifests, parts
 from gpuyard_cluster.wiring.direct import DirectExtender
 from gpuyard_cluster.wiring.direct_node import DirectNode
+from gpuyard_cluster.wiring.extender_server import ExtenderServer
 from gpuyard_cluster.wiring.feeding import on_loop
 from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.operator import OperatorThread
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.security import Door
-from gpuyard_extender.app import create_app
 from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Observer
 from gpuyard_kube.http import HttpApi, Server
@@ -127,13 +126,12 @@ class EmbeddedYard:
     async def _start_extender(self) -> None:
         api = self._reached("gpuyard-extender", identities.EXTENDER)
         extender = parts.extender(api, self.runtime, self._options)
-        self._extender = await listen(create_app(extender), "extender")
+        self._extender = await ExtenderServer.start(extender, self.runtime, self.api, self._options)
         self._ends.push_async_callback(self._extender.close)
         if self._direct is not None:
             self._direct.lives(extender, self.runtime)
         if isinstance(api, HttpApi):
-            informer = Informer(api, extender, EXTENDER_RESOURCES)
-            self.runtime.spawn(informer.run(), "extender informer")
+            self.runtime.spawn(Informer(api, extender, EXTENDER_RESOURCES).run(), "extender informer")
         else:
             self._feed(extender, EXTENDER_RESOURCES)
 

@@ -1,6 +1,6 @@
 """How each part is made, the same way for every backend; only the ports that it is given differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuyard import mig, vocabulary
@@ -28,6 +28,7 @@ from gpuyard_device_plugin import config
 from gpuyard_device_plugin.service import DevicePlugin, PluginSpec, Ports
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
+from gpuyard_extender.ui.controls import Controls
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator.service import Operator, Planner
@@ -65,6 +66,8 @@ class Options:
     seed: int = 0
     """Of everything that a real cluster leaves to chance: free ids, ties, uids."""
     narrate: Narrator = silent
+    controls: Callable[[Api], Controls] | None = None
+    """Makes the buttons of the live yard; without them it is for looking alone."""
 
 
 def extender(api: Api, runtime: Runtime, options: Options) -> Extender:

@@ -1,0 +1,45 @@
+// One GPU as a button: what lies on it is drawn to size.
+import { h } from "./dom.js";
+import { isSoon, letters, look } from "./owners.js";
+
+/** The tile; `apart`: another PCIe switch than the one before; `joined`: its NVLink goes on in the next NUMA node. */
+export function tile(node, gpu, pods, { apart, joined }) {
+  const classes = ["tile"];
+  if (gpu.sick) classes.push("sick");
+  if (gpu.contested) classes.push("contested");
+  if (gpu.cells > 1) classes.push("wide");
+  if (gpu.link !== undefined) classes.push("linked", gpu.link % 2 ? "odd" : "even");
+  if (gpu.lost) classes.push("lost");
+  if (apart) classes.push("apart");
+  if (joined) classes.push("joined");
+  const parts = (gpu.parts ?? []).map((part) => drawn(part, gpu.cells, pods));
+  const attributes = {
+    type: "button", class: classes.join(" "), tabindex: "-1", "aria-label": said(node, gpu, pods), title: said(node, gpu, pods),
+    "data-node": node, "data-gpu": gpu.index, "data-owners": (gpu.parts ?? []).map((part) => part[3]).filter(Boolean).join(" "),
+  };
+  return h("button", attributes, h("span", { class: "body" }, parts), h("span", { class: "number" }, String(gpu.index)));
+}
+
+function drawn([start, size, profile, uid], cells, pods) {
+  const pod = pods.get(uid);
+  const whole = !profile && size === cells;
+  const narrow = uid && size * 5 < cells;
+  const named = h("b", {}, uid ? letters(pod) : "", whole || narrow || !profile ? null : h("small", {}, profile.split(".")[0]));
+  const part = h("i", { class: `part ${uid ? look(pod) : "free"}${isSoon(pod) ? " soon" : ""}` }, named);
+  // Set as properties: the page's policy allows no style in markup.
+  part.style.left = `${(100 * start) / cells}%`;
+  part.style.width = `calc(${(100 * size) / cells}% - ${whole ? 0 : 1}px)`;
+  return part;
+}
+
+/** All that the tile shows, in words. */
+export function said(node, gpu, pods) {
+  const owners = (gpu.parts ?? []).filter((part) => part[3]).map(([, , profile, uid]) => {
+    const pod = pods.get(uid);
+    const name = pod ? `${pod.namespace}/${pod.name}` : "a pod that has ended";
+    return `${profile ? `${profile} ` : ""}${name}${isSoon(pod) ? `, ${pod.state}` : ""}`;
+  });
+  const health = gpu.sick ? ", unhealthy" : "";
+  const lost = gpu.lost ? `, no NVLink to ${gpu.lost.join(", ")}` : "";
+  return `${node}, GPU ${gpu.index}: ${owners.join("; ") || "free"}${health}${lost}`;
+}
