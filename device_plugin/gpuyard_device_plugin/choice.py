@@ -38,16 +38,26 @@ def prefer(
     offered = table.find(offer.resource, set(offer.available) - set(offer.must))
     free = [device for device in offered if device.healthy and not occupied.rules_out(device)]
     wanted = [device for device in free if device.id in planned]
-    places = {table.by_id[found].place for found in planned if found in table.by_id}
-    alike = [device for device in free if device.replica is not None and device.place in places]
-    lost = len(planned) - len(wanted)
-    fixed = [*must, *wanted, *[device for device in alike if device not in wanted][:lost]][: offer.size]
-    rest = [device for device in free if device not in fixed]
+    lost = set(planned) - {device.id for device in wanted}
     reserved = Occupied(table, elsewhere)
-    spare = [device for device in rest if not reserved.rules_out(device)]
+    spare = [device for device in free if device not in wanted and not reserved.rules_out(device)]
+    fixed = [*must, *wanted, *_alike(table, lost, spare)][: offer.size]
+    rest = [device for device in free if device not in fixed]
+    spare = [device for device in spare if device not in fixed]
     lacking = offer.size - len(fixed)
     chosen = _best(table, occupied, fixed, spare if len(spare) >= lacking else rest, lacking)
     return tuple(device.id for device in [*fixed, *chosen])
+
+
+def _alike(table: DeviceTable, lost: Collection[str], spare: Sequence[Device]) -> Sequence[Device]:
+    """For each share that was planned and is lost, as far as they go, another one of its GPU or instance."""
+    wanted = Counter(table.by_id[found].place for found in lost if found in table.by_id)
+    alike = list[Device]()
+    for device in spare:
+        if device.replica is not None and wanted[device.place] > 0:
+            wanted[device.place] -= 1
+            alike.append(device)
+    return alike
 
 
 def _best(

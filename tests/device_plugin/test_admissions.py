@@ -153,6 +153,24 @@ def test_shares_are_spread_and_named_once() -> None:
     assert world.kubelet.seen["train"]["NVIDIA_VISIBLE_DEVICES"] == ",".join(world.ids(0, 1))
 
 
+@pytest.mark.parametrize("order", [("big", "small"), ("small", "big")])
+def test_limits_follow_the_pod_whoever_is_admitted_first_and_over_a_restart(order: tuple[str, str]) -> None:
+    world = World(PluginSpec(NODE, gpus(1), sliced(10, SharingMode.MPS)))
+    pods = {}
+    for number, (name, milli) in enumerate({"big": "500", "small": "125"}.items()):
+        pods[name] = pod(name, {"train": 1}, {"train": [f"{world.ids(0)[0]}::{number}"]})
+        pods[name]["metadata"]["annotations"][vocabulary.GPU_MILLI] = milli
+        world.plugin.observe("pods", "ADDED", pods[name])
+    for name in order:
+        world.admit(pods[name])
+        sees = world.kubelet.seen["train"]
+        memory = {"big": 20480, "small": 5120}[name]
+        assert sees["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"] == f"0={memory}M"
+        assert f"|{memory}|" in sees["GPUYARD_GPU_0"], "nvidia-smi shows it, too"
+    found = {holder.pod: holder.limits.milli for held in world.plugin.holders().values() for holder in held}
+    assert found == {"big": 500, "small": 125}
+
+
 def test_a_kubelet_that_does_not_answer_costs_the_plan_and_nothing_else() -> None:
     world = World()
 

@@ -77,6 +77,13 @@ def test_shares_come_from_the_least_used_gpu() -> None:
     assert chosen(SHARES, 1, held=[0, 1, 3, 4, 5]) == [2]
 
 
+def test_instead_of_a_planned_share_that_is_gone_another_of_its_gpu_is_taken() -> None:
+    assert chosen(SHARES, 1, held=[0], plan=[0]) == [1]
+    assert chosen(SHARES, 1, held=[0], plan=[0], elsewhere=[1]) == [2]
+    assert chosen(SHARES, 2, held=[0], plan=[0, 3]) == chosen(SHARES, 2, held=[0], plan=[3, 0]) == [1, 3]
+    assert chosen(SHARES, 1, held=[0, 1, 2], plan=[0]) == [3]
+
+
 def test_mig_devices_come_from_the_lowest_start() -> None:
     assert [device.start for device in SPLIT.by_id.values()] == [0, 1, 2]
     assert SPLIT.resources == (vocabulary.mig_resource("1g.5gb"),)

@@ -4,6 +4,7 @@ import dataclasses
 
 from gpuyard.gpus import Instance
 from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.limits import Limits
 from gpuyard_device_plugin import dcgm
 from gpuyard_device_plugin.accounting import Holder
 from tests.device_plugin.fakes import NODE, gpus, pod
@@ -47,6 +48,14 @@ def test_of_a_shared_gpu_the_shares_that_are_held_are_used_and_each_holder_is_na
     for who in ("a", "b"):
         assert found["FB_USED", "0", who] == MEMORY // 4 * 2
         assert found["GPU_UTIL", "0", who] == 50
+
+
+def test_of_a_share_that_its_pod_limits_just_that_is_used() -> None:
+    inventory = Inventory(gpus(1), Sharing(SharingMode.TIME_SLICING, 4, renamed=True))
+    first, second, *_ = inventory.devices()
+    limited = Holder("default", "a", "train", Limits(mib=4096))
+    found = values(inventory, {first.id: {limited}, second.id: {B}})
+    assert found["FB_USED", "0", "a"] == found["FB_USED", "0", "b"] == 4096 + MEMORY // 4
 
 
 def test_of_a_sliced_gpu_the_slices_that_are_held_are_used() -> None:

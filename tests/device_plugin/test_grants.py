@@ -5,6 +5,7 @@ import pytest
 from gpuyard import vocabulary
 from gpuyard.gpus import Instance
 from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.limits import Limits
 from gpuyard_device_plugin import cdi, wire
 from gpuyard_device_plugin.config import DeviceIdStrategy, DeviceListStrategy, PluginConfig
 from gpuyard_device_plugin.devices import DeviceTable
@@ -43,6 +44,16 @@ def test_mps_adds_the_limits_of_a_client() -> None:
         "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": "0=13653M,1=13653M",
         "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": "33",
     }
+
+
+def test_an_mps_client_gets_what_its_pod_says_and_never_no_thread_at_all() -> None:
+    inventory = Inventory(gpus(1), Sharing(SharingMode.MPS, 10))
+    found = [
+        (given.envs["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"], given.envs["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"])
+        for limited in (Limits(250), Limits(mib=10240), Limits(5, 512))
+        for given in [grant(inventory, PluginConfig(), inventory.devices()[3:4], limited)]
+    ]
+    assert found == [("0=10240M", "25"), ("0=10240M", "25"), ("0=512M", "1")]
 
 
 def test_volume_mounts_are_files_in_a_folder_that_the_variable_names() -> None:
