@@ -6,14 +6,14 @@ Every write to a pod carries its uid: a pod of the same name may have taken its 
 from collections.abc import Sequence
 
 from gpuyard import reservations, vocabulary
-from gpuyard.reservations import Reservation
+from gpuyard.reservations import Reservation, Victim
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_operator import groups
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 
 
-def pod_path(member: Member) -> str:
+def pod_path(member: Member | Victim) -> str:
     return f"/api/v1/namespaces/{member.namespace}/pods/{member.name}"
 
 
@@ -38,9 +38,14 @@ def admit(seated: Sequence[tuple[Member, str]]) -> tuple[Write, ...]:
 
     A nomination holds CPU and memory in kube-scheduler's own books, so all come before the first gate falls.
     """
-    gated = [(member, node) for member, node in seated if member.gated]
-    nominations = tuple(_nominate(member, node) for member, node in gated if member.nominated != node)
-    return nominations + tuple(_ungate(member) for member, _ in gated)
+    return nominate(seated) + tuple(_ungate(member) for member, _ in seated if member.gated)
+
+
+def nominate(seated: Sequence[tuple[Member, str]]) -> tuple[Write, ...]:
+    """The first half of that: keep the CPU and memory of gated members' places for them."""
+    return tuple(
+        _nominate(member, node) for member, node in seated if member.gated and member.nominated != node
+    )
 
 
 def let_go(members: Sequence[Member]) -> tuple[Write, ...]:
@@ -56,7 +61,7 @@ def withdraw(members: Sequence[Member]) -> tuple[Write, ...]:
     return tuple(_nominate(member, None) for member in members if member.gated and member.nominated)
 
 
-def evict(member: Member) -> Write:
+def evict(member: Member | Victim) -> Write:
     """Through the Eviction API, so that disruption budgets hold."""
     body = {
         "apiVersion": "policy/v1",

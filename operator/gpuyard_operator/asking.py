@@ -5,6 +5,7 @@
     the same question was put less than 0.5 s ago     Hold (longer and longer while there is no verdict)
     members left out by answers that are still fresh  Ask for the others, while they are enough
     too few are left, or TRIES were in vain           Refused, until the cluster changes or 30 s have passed
+    too few, but pods of lower priority are on nodes  Ask (`press`) whose going would make room for as many as needed
     otherwise                                         Ask for all waiting members at once
 
 An answer "unplaceable" is fresh until the cluster changes for the better (`change` moves) or RETRY_SECONDS pass; one
@@ -51,6 +52,8 @@ class Known:
     answers: tuple[Answered, ...] = ()
     change: int = 0
     changed_at: float = 0.0
+    lowest: int | None = None
+    """The lowest priority of a pod on a node; None where nobody is to be evicted."""
 
     def fresh_until(self, found: Answered) -> float:
         """How long to believe an answer."""
@@ -112,12 +115,45 @@ def pursue(quest: Quest, known: Known, now: float) -> Outcome:
         return Record(reservation)
     fresh = [found for found in known.answers if now < known.fresh_until(found)]
     refusals = [(found, found.answer) for found in fresh if isinstance(found.answer, Unplaceable)]
+    refusals = [(found, answer) for found, answer in refusals if not found.request.preempt]
     left_out = {uid for found, answer in refusals for uid in _refused(quest, found.request, answer)}
     uids = tuple(member.uid for member in quest.waiting if member.uid not in left_out)
     if refusals and (len(uids) < quest.needed or len(refusals) >= TRIES):
-        return Refused(refusals[0][1], known.fresh_until(refusals[0][0]))
-    request = PlanRequest(quest.group.namespace, quest.group.name, quest.needed, uids)
+        return _refusal(quest, refusals[0][0], known, now)
+    request = _request(quest, uids)
     return _pace(request, known.answers, now)
+
+
+def press(quest: Quest, known: Known, now: float) -> Record | Ask | Hold | None:
+    """How as many as are needed come to places at the expense of others; None: they do not, as things are."""
+    members = quest.waiting[: quest.needed]
+    if known.answers and (reservation := _usable(quest, known.answers[-1], now)) is not None:
+        return Record(reservation)
+    if known.lowest is None or not members or min(found.priority for found in members) <= known.lowest:
+        return None
+    uids = tuple(member.uid for member in members)
+    request = _request(quest, uids, preempt=True)
+    last = next((found for found in reversed(known.answers) if found.request == request), None)
+    if last is not None and isinstance(last.answer, Unplaceable) and now < known.fresh_until(last):
+        return None
+    return _pace(request, known.answers, now)
+
+
+def _refusal(quest: Quest, found: Answered, known: Known, now: float) -> Ask | Refused:
+    """What an answer "unplaceable" leads to."""
+    assert isinstance(found.answer, Unplaceable), found
+    until = known.fresh_until(found)
+    match press(quest, known, now):
+        case Ask() as ask:
+            return ask
+        case Hold(again_at):
+            until = min(until, again_at)
+    return Refused(found.answer, until)
+
+
+def _request(quest: Quest, uids: tuple[str, ...], *, preempt: bool = False) -> PlanRequest:
+    group = quest.group
+    return PlanRequest(group.namespace, group.name, quest.needed, uids, preempt)
 
 
 def _pace(request: PlanRequest, answers: Sequence[Answered], now: float) -> Ask | Hold:

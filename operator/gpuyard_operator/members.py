@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuyard import memberships, vocabulary
+from gpuyard.requests import is_device_resource
 from gpuyard.writes import JSON
 
 ENDED = ("Succeeded", "Failed")
@@ -34,6 +35,7 @@ class Member:
     bound_at: float | None = None
     """When it was bound, in seconds since the epoch; None while it is not, or where the pod does not say."""
     created_at: float = 0.0
+    priority: int = 0
 
     @property
     def live(self) -> bool:
@@ -81,6 +83,24 @@ def read(pod: JSON) -> Member | None:
         native=memberships.is_native(pod),
         bound_at=_bound_at(status) if spec.get("nodeName") else None,
         created_at=moment(metadata.get("creationTimestamp")) or 0.0,
+        priority=_whole(spec.get("priority")),
+    )
+
+
+def is_stuck(pod: JSON) -> bool:
+    """Whether kube-scheduler has found no node for a pod with GPUs for which others may have to go."""
+    spec, status = _mapping(pod.get("spec")), _mapping(pod.get("status"))
+    if spec.get("nodeName") or spec.get("schedulingGates") or spec.get("preemptionPolicy") == "Never":
+        return False
+    if _mapping(pod.get("metadata")).get("deletionTimestamp") or status.get("phase") in ENDED:
+        return False
+    tried = _condition(status, "PodScheduled").get("reason") == "Unschedulable"
+    return tried and not memberships.is_native(pod) and any(map(_has_gpus, spec.get("containers") or ()))
+
+
+def _has_gpus(container: Any) -> bool:
+    return any(
+        map(is_device_resource, _mapping(_mapping(_mapping(container).get("resources")).get("limits")))
     )
 
 
@@ -94,9 +114,17 @@ def moment(text: Any) -> float | None:
 
 def _bound_at(status: JSON) -> float | None:
     """From the condition that binding sets; a pod bound without it says when the kubelet took it."""
-    conditions = [found for found in status.get("conditions") or () if isinstance(found, dict)]
-    scheduled = next((found for found in conditions if found.get("type") == "PodScheduled"), {})
+    scheduled = _condition(status, "PodScheduled")
     return moment(scheduled.get("lastTransitionTime")) or moment(status.get("startTime"))
+
+
+def _whole(number: Any) -> int:
+    return number if isinstance(number, int) else 0
+
+
+def _condition(status: JSON, kind: str) -> JSON:
+    conditions = [found for found in status.get("conditions") or () if isinstance(found, dict)]
+    return next((found for found in conditions if found.get("type") == kind), {})
 
 
 def _mapping(part: Any) -> JSON:

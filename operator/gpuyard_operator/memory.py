@@ -12,6 +12,7 @@ from gpuyard_operator.board import Board
 from gpuyard_operator.changes import Changes
 from gpuyard_operator.groups import path as groups_path
 from gpuyard_operator.holdings import Holdings
+from gpuyard_operator.rivals import Rivals
 from gpuyard_operator.scene import View
 from gpuyard_operator.shelf import Key, Shelf, by_claim, by_name, version
 
@@ -30,10 +31,11 @@ _KINDS = {"PodGroup": "podgroups", "Reservation": "reservations", "Pod": "pods"}
 class Memory:
     """Every method that learns returns the keys of the groups about which there is something new."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, evicts: bool = True) -> None:
         self.changes, self._holdings, self.board = Changes(), Holdings(), Board(self.view)
         self._shelves = {"podgroups": Shelf(by_name), "reservations": Shelf(by_name), "pods": Shelf(by_claim)}
         self._listed: set[str] = set()
+        self.rivals = Rivals(evicts=evicts)
 
     @property
     def synced(self) -> bool:
@@ -46,7 +48,9 @@ class Memory:
         self.changes.replace(resource, listed)
         shelf = self._shelves.get(resource)
         touched = set() if shelf is None else shelf.replace(listed, as_of=as_of)
-        self._seat(resource, touched)
+        touched |= self._seat(resource, touched)
+        if resource == "pods":
+            touched |= self.rivals.replace(listed, as_of)
         self.board.touch(touched)
         touched |= self._holdings.replace(resource, listed, as_of) | self.board.replace(
             resource, listed, as_of
@@ -61,11 +65,12 @@ class Memory:
         self.changes.observe(resource, event, obj)
         touched, shelf = self._holdings.observe(resource, event, obj), self._shelves.get(resource)
         touched |= self.board.observe(resource, event, obj)
+        if resource == "pods":
+            touched |= self.rivals.observe(event, obj)
         if shelf is not None:
             found = shelf.drop(obj) if event == "DELETED" else shelf.put(obj)
-            self._seat(resource, found)
             self.board.touch(found)
-            touched |= found
+            touched |= found | self._seat(resource, found)
         return touched
 
     def replace_pods(self, key: Key, pods: Iterable[JSON], as_of: int) -> set[Key]:
@@ -109,10 +114,12 @@ class Memory:
         """Whether anything is left of a group."""
         return any(shelf.at(key) for shelf in self._shelves.values())
 
-    def _seat(self, resource: str, keys: Iterable[Key]) -> None:
-        if resource == "reservations":
-            for key in keys:
-                self._holdings.seat(key, self.reservation(key))
+    def _seat(self, resource: str, keys: Iterable[Key]) -> set[Key]:
+        touched = set[Key]()
+        for key in [*keys] if resource == "reservations" else ():
+            self._holdings.seat(key, self.reservation(key))
+            touched |= self.rivals.decide(key, self.reservation(key))
+        return touched
 
     def _forget(self, key: Key, path: str) -> set[Key]:
         """Drop the object at a path: the server says that there is none."""

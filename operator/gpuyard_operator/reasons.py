@@ -1,6 +1,6 @@
 """What the condition Scheduled tells people: why a gang does not run, with names and numbers.
 
-The reason codes are those of `gpuyard.verdicts`, and two of the way to success that are no rejections.
+The reason codes are those of `gpuyard.verdicts`, and three of the way to success that are no rejections.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 from gpuyard_operator.status import Verdict
 
-STARTING, SCHEDULED = "GangStarting", "GangScheduled"
+STARTING, PREEMPTING, SCHEDULED = "GangStarting", "GangPreempting", "GangScheduled"
 NODES_NAMED = 5
 """A message names so many nodes; the others are counted."""
 
@@ -44,6 +44,11 @@ def queued(refusal: Rejection) -> Verdict:
 def starting(places: int) -> Verdict:
     """A Reservation holds the places, and the members are being bound."""
     return Verdict(False, STARTING, f"places for {places} members are reserved", in_line=False)
+
+
+def making_room(names: str) -> Verdict:
+    """A Reservation holds the places, once those who hold them now are gone."""
+    return Verdict(False, PREEMPTING, f"pods of lower priority have to go first: {names}", in_line=False)
 
 
 def scheduled(needed: int, late: str = "") -> Verdict:

@@ -10,6 +10,7 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
     Reservation being deleted      any                                       wait for its end
     Reservation for fewer than     not started, none bound                   delete it
       minMember, which was raised
+    Reservation with victims       waiting, some victims are there           evict those, wait (`preemption`)
     Reservation (`commit`) OPEN    seated ones gated                         nominate, then un-gate each
                            DONE    enough seated ones bound                  say Scheduled, delete it
                            UNDO    too few bound for 4 s                     evict them, delete it (delete
@@ -40,7 +41,7 @@ from itertools import chain
 from gpuyard import reservations
 from gpuyard.reservations import Reservation
 from gpuyard.writes import JSON, Write
-from gpuyard_operator import actions, commit, groups, reasons, standing, status
+from gpuyard_operator import actions, commit, groups, preemption, reasons, standing, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
 from gpuyard_operator.commit import Course, Progress
 from gpuyard_operator.groups import Group
@@ -52,11 +53,13 @@ from gpuyard_operator.status import Verdict
 
 def reconcile(view: View, now: float) -> Decision:
     """The decision by the table above."""
+    if preemption.is_alone(view):
+        return preemption.alone(view, now)
     group = groups.read(view.group)
     stale = actions.withdraw(members_of(view.pods))
     if group is None or group.terminating:
         return Decision(stale)
-    scene = Scene.of(group, view.pods, now)
+    scene = replace(Scene.of(group, view.pods, now), preempted_by=view.rivalry.by)
     if view.reservation is not None:
         return _with(actions.let_go(scene.ahead), _reserved(scene, view, view.reservation))
     return _with(actions.let_go(scene.ahead) + stale, _unreserved(scene, view))
@@ -78,6 +81,8 @@ def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
         return Decision(
             (release,), says=f"gives up the reserved places: now {scene.needed} are needed together"
         )
+    if (decision := preemption.make_room(scene, view, reservation)) is not None:
+        return decision
     match found.course:
         case Course.OPEN:
             return _admit(scene, reservation, found)

@@ -9,10 +9,12 @@ from gpuyard.leaders import Leaders, Start
 from gpuyard.plans import PlanRequest
 from gpuyard.reservations import Reservation
 from gpuyard.writes import JSON, Write
+from gpuyard_kube.recording import Told
 from gpuyard_operator import actions, commit, reasons, status
 from gpuyard_operator.asking import Known, Quest
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member, read
+from gpuyard_operator.rivals import Rivalry
 from gpuyard_operator.standing import Standing
 from gpuyard_operator.status import Verdict
 
@@ -34,6 +36,7 @@ class View:
     """The paths of evictions that failed."""
     standing: Standing | None = None
     """What the group's queue says; None where it has none."""
+    rivalry: Rivalry = Rivalry()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class Decision:
     says: str = ""
     evicts: bool = False
     """The writes take pods away: be sure of what was seen before."""
+    events: tuple[Told, ...] = ()
+    """For people, once all is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ class Scene:
     natives: int = 0
     """How many pods claim the group and are started by kube-scheduler with another."""
     leaders: Leaders = Leaders()
+    preempted_by: str = ""
+    """For whom its pods have to go."""
 
     @classmethod
     def of(cls, group: Group, pods: Sequence[JSON], now: float) -> "Scene":
@@ -69,7 +76,7 @@ class Scene:
         # Without a leader that comes late the others run as they should.
         late = self.leaders.start is Start.LATE
         group = replace(self.group, min_member=self.minimum) if late else self.group
-        fields = status.changes(group, self.members, verdict, self.now)
+        fields = status.changes(group, self.members, verdict, self.now, self.preempted_by)
         return () if fields is None else (actions.report(self.group, fields),)
 
     def waiting(self, detail: str = "") -> Verdict:

@@ -14,6 +14,7 @@ from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.api import Api
+from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
 from gpuyard_operator.asking import Answered, Known
@@ -40,10 +41,18 @@ class Planner(Protocol):
 class Operator:
     """An `Observer` of the resources in `memory.PATHS`; it does nothing before it was given a list of each."""
 
-    def __init__(self, api: Api, runtime: Runtime, planner: Planner, narrate: Narrator = silent) -> None:
+    def __init__(
+        self,
+        api: Api,
+        runtime: Runtime,
+        planner: Planner,
+        narrate: Narrator = silent,
+        *,
+        preempts: bool = True,
+    ) -> None:
         self._api, self._runtime, self._planner, self._narrate = api, runtime, planner, narrate
-        self._memory, self.tally = Memory(), Tally()
-        self._clerk = Clerk(api, runtime, self._memory.board)
+        self._memory, self.tally = Memory(evicts=preempts), Tally()
+        self._clerk, self._recorder = Clerk(api, runtime, self._memory.board), Recorder(api, runtime)
         self._marker, self._changed_at = 0, runtime.now()
         self._desks: dict[Key, Desk] = {}
         self._stopped = False
@@ -118,17 +127,20 @@ class Operator:
         for write in decision.writes:
             if self._stopped or not await self._write(desk, write):
                 return
+        for told in decision.events:
+            self._recorder.record(Source(vocabulary.OPERATOR), told)
         if decision.ask is not None and not self._stopped:
             await self._ask(desk, decision.ask)
 
     def _decide(self, desk: Desk) -> Decision:
         self.tally.reconciles += 1
-        reservation = self._memory.reservation(desk.key)
+        reservation, rivals = self._memory.reservation(desk.key), self._memory.rivals
         if reservation is not None:
             desk.spend()
         view = replace(
             self._memory.view(desk.key),
-            known=Known(tuple(desk.answers), self._marker, self._changed_at),
+            known=Known(tuple(desk.answers), self._marker, self._changed_at, rivals.lowest),
+            rivalry=rivals.of(desk.key),
             lost=self._memory.lost(desk.key),
             refused=frozenset(desk.refused),
             standing=self._standing(desk.key),

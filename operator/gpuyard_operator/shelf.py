@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from gpuyard import memberships
 from gpuyard.writes import JSON
+from gpuyard_operator.members import is_stuck
 
 Key = tuple[str, str]
 """Namespace and name of a PodGroup."""
@@ -87,8 +88,8 @@ class Shelf:
 
 
 def by_claim(pod: JSON) -> Key | None:
-    """The group that a pod claims, in its own namespace."""
-    group = memberships.claimed(pod)
+    """The group that a pod claims, in its own namespace; one that is stuck alone is a group of its own."""
+    group = memberships.claimed(pod) or (memberships.alone(uid_of(pod)) if is_stuck(pod) else None)
     return (str((pod.get("metadata") or {}).get("namespace", "")), group) if group else None
 
 

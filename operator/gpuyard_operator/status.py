@@ -11,7 +11,8 @@ Stands for the PodGroup controller of scheduler-plugins, without the oddities of
     Pending     otherwise
 
 Two conditions say what a phase cannot: `Scheduled` (were minMember members bound together?) stays true while any of
-them is on a node or has succeeded; `Ready` (do minMember run or have they succeeded?) follows the pods.
+them is on a node or has succeeded; `Ready` (do minMember run or have they succeeded?) follows the pods. A third one,
+`Preempted`, is there once its pods had to go for others, and true until the group is scheduled again.
 
 `scheduleStartTime` is kept for groups with a queue: since when it was refused for want of room that others may make.
 
@@ -27,7 +28,7 @@ from gpuyard_kube.timestamps import rfc3339
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 
-SCHEDULED, READY = "Scheduled", "Ready"
+SCHEDULED, READY, PREEMPTED = "Scheduled", "Ready", "Preempted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,9 @@ class Verdict:
     """Whether it waits for room before others of its queue: since when, the status remembers. None: as it did."""
 
 
-def changes(group: Group, members: Sequence[Member], verdict: Verdict | None, now: float) -> JSON | None:
+def changes(
+    group: Group, members: Sequence[Member], verdict: Verdict | None, now: float, preempted_by: str = ""
+) -> JSON | None:
     """The fields of the status to set; None when it says all this already. No verdict: leave Scheduled as it is."""
     if not members and group.status.get("phase") in ("Finished", "Failed"):
         return None
@@ -52,6 +55,7 @@ def changes(group: Group, members: Sequence[Member], verdict: Verdict | None, no
     }
     found: JSON = {"phase": phase(group, members), **counts}
     spoken = [_ready(group, counts["running"] + counts["succeeded"])]
+    spoken += _preempted(group, verdict, preempted_by)
     if verdict is not None:
         spoken.insert(0, _condition(SCHEDULED, verdict.scheduled, verdict.reason, verdict.message))
     old = {"running": 0, "succeeded": 0, "failed": 0, **group.status}
@@ -112,6 +116,13 @@ def _ready(group: Group, good: int) -> JSON:
     ready = good >= group.min_member
     message = f"{good}/{group.min_member} members run or have succeeded"
     return _condition(READY, ready, "MembersRunning" if ready else "MembersNotRunning", message)
+
+
+def _preempted(group: Group, verdict: Verdict | None, by: str) -> list[JSON]:
+    if by:
+        return [_condition(PREEMPTED, True, "HigherPriority", f"its pods make way for {by}")]
+    again = verdict is not None and verdict.scheduled and is_true(group, PREEMPTED)
+    return [_condition(PREEMPTED, False, "GangScheduled", "it was scheduled again")] if again else []
 
 
 def _condition(kind: str, holds: bool, reason: str, message: str) -> JSON:

@@ -1,0 +1,142 @@
+"""How room is made for a gang, or for a pod alone whose shape kube-scheduler does not see (contract 7).
+
+Stands for the part of kube-scheduler's preemption that acts. Only here pods are evicted for others:
+
+    Reservation                        its victims                    decision
+    none                               -                              ask whether somebody's going would do (`asking`)
+    there, with victims                some are there                 evict those, through the Eviction API, and wait
+                                       all are gone                   the places are used as if they had been free
+    expired, or its members wait no    any                            give it up
+      more, or nobody is to be evicted
+
+What was decided is recorded before anybody is evicted: so whoever is killed at any moment goes on, and nobody else is
+evicted for the same. A budget that refuses is asked again until the Reservation expires. Of a pod alone
+kube-scheduler must have said that it is unschedulable, and must not make room for it itself.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from gpuyard import memberships, reservations, vocabulary
+from gpuyard.reservations import Reservation, Victim
+from gpuyard.writes import JSON, Write
+from gpuyard_kube.recording import Told
+from gpuyard_operator import actions, asking, reasons
+from gpuyard_operator.asking import Ask, Hold, Quest, Record
+from gpuyard_operator.groups import Group
+from gpuyard_operator.members import Member, read
+from gpuyard_operator.scene import Decision, Scene, View
+
+NAMED = 5
+"""An event names so many pods; the others are counted."""
+
+
+def make_room(scene: Scene, view: View, reservation: Reservation) -> Decision | None:
+    """Have everybody gone who is in the way of a group; None where nobody is."""
+    if not view.rivalry.there or view.reservation is None:
+        return None
+    seated = _seated(scene.members, reservation)
+    if not _is_useful(view, seated, reservation, scene.now):
+        return _give_up(actions.release(scene.group, view.reservation))
+    verdict = reasons.making_room(_names(reservation.victims))
+    cleared = _clear(view, f"pod group {scene.group.namespace}/{scene.group.name}")
+    about = _about(vocabulary.POD_GROUP_API, "PodGroup", scene.group)
+    # kube-scheduler keeps the CPU and memory that become free for them, too.
+    writes = (*scene.report(verdict), *actions.nominate(seated), *cleared.writes)
+    events = _told(cleared, about, reservation)
+    return Decision(writes, reservation.expires, says=cleared.says, evicts=cleared.evicts, events=events)
+
+
+def alone(view: View, now: float) -> Decision:
+    """What to do about a pod without a group, or about what was recorded for it."""
+    members = [member for pod in view.pods if (member := read(pod)) is not None]
+    if view.reservation is not None:
+        return _reserved(view, view.reservation, members, now)
+    if not members or members[0].nominated:
+        return Decision()
+    member = members[0]
+    group = Group(member.namespace, memberships.alone(member.uid), member.uid)
+    match asking.press(Quest(group, (member,), 1), view.known, now):
+        case Record(reservation):
+            says = f"reserves {member.name}'s place on {reservation.seats[0].node}"
+            return Decision((actions.reserve(reservation, group),), says=says)
+        case Ask(request):
+            return Decision(ask=request, says="asks whose going would make room")
+        case Hold(until):
+            return Decision(requeue_at=until)
+    return Decision()
+
+
+def is_alone(view: View) -> bool:
+    """Whether it is about a pod without a group, and not about a group that is gone."""
+    if view.group is not None:
+        return False
+    owners = view.reservation["metadata"].get("ownerReferences") or () if view.reservation else ()
+    return any(owner.get("kind") == "Pod" for owner in owners) or any(
+        memberships.claimed(pod) is None for pod in view.pods
+    )
+
+
+def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> Decision:
+    metadata, reservation = obj["metadata"], reservations.from_object(obj)
+    if metadata.get("deletionTimestamp"):
+        return Decision()
+    release = actions.release(Group(str(metadata["namespace"]), str(metadata["name"]), ""), obj)
+    if reservation is None:
+        return Decision((release,), says="drops a reservation that cannot be read")
+    seated = _seated(members, reservation)
+    if view.rivalry.there and _is_useful(view, seated, reservation, now):
+        cleared = _clear(view, f"pod {reservation.namespace}/{reservation.seats[0].name}")
+        events = _told(cleared, _about("v1", "Pod", seated[0][0]), reservation)
+        return Decision(
+            cleared.writes, reservation.expires, says=cleared.says, evicts=cleared.evicts, events=events
+        )
+    if not seated:
+        return Decision((release,), says="its place is reserved no longer: the pod waits no more")
+    if view.rivalry.there or view.lost or not _is_useful(view, seated, reservation, now):
+        return _give_up(release)
+    return Decision(requeue_at=reservation.expires)
+
+
+def _give_up(release: Write) -> Decision:
+    return Decision(
+        (release,), says="gives up the reserved places: they are taken, or cannot be used any more"
+    )
+
+
+def _seated(members: Sequence[Member], reservation: Reservation) -> list[tuple[Member, str]]:
+    """Who waits for a seat, with its node."""
+    waiting = {member.uid: member for member in members if member.waiting}
+    return [(waiting[seat.uid], seat.node) for seat in reservation.seats if seat.uid in waiting]
+
+
+def _is_useful(view: View, seated: Sequence[tuple[Member, str]], found: Reservation, now: float) -> bool:
+    """Whether the places will be of use once nobody is in the way."""
+    return len(seated) >= max(1, found.needed) and now < found.expires and view.known.lowest is not None
+
+
+def _clear(view: View, preemptor: str) -> Decision:
+    """The evictions that are left to do, with an event for each."""
+    going = view.rivalry.stays
+    events = tuple(
+        Told(_about("v1", "Pod", victim), "Preempted", f"Preempted by {preemptor}") for victim in going
+    )
+    says = f"evicts {_names(going)}" if going else ""
+    return Decision(tuple(map(actions.evict, going)), says=says, evicts=bool(going), events=events)
+
+
+def _told(cleared: Decision, about: JSON, reservation: Reservation) -> tuple[Told, ...]:
+    if not cleared.evicts:
+        return ()
+    return (*cleared.events, Told(about, "Preempting", f"Evicts for it: {_names(reservation.victims)}"))
+
+
+def _about(api: str, kind: str, named: Group | Member | Victim) -> JSON:
+    metadata = {"namespace": named.namespace, "name": named.name, "uid": named.uid}
+    return {"apiVersion": api, "kind": kind, "metadata": metadata}
+
+
+def _names(victims: Sequence[Victim]) -> str:
+    names = [f"{victim.namespace}/{victim.name}" for victim in victims]
+    more = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
+    return ", ".join(chain(names[:NAMED], more))
