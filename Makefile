@@ -3,7 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test soak bench repeat lint fmt typecheck lock clean images kind-load e2e
+DOCS := dist/docs-env
+
+.PHONY: help demo test browser docs soak bench repeat lint fmt typecheck lock clean images kind-load e2e
 
 help: ## this text
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +22,9 @@ demo: $(READY) ## the scenarios of examples/ on the embedded cluster
 
 test: $(READY) ## everything that needs no Docker
 	$(BIN)/pytest tests/
+
+browser: $(READY) ## the live yard in a real browser (Debian's chromium)
+	GPUYARD_BROWSER=1 $(BIN)/pytest -q tests/e2e/browser
 
 repeat: $(READY) ## every example 20 times on steps and embedded, with the same answer
 	for i in $$(seq 20); do $(BIN)/pytest -q tests/e2e/test_examples.py -k on_embedded_with_just || exit 1; done
@@ -42,9 +47,20 @@ fmt: $(READY) ## mend style
 typecheck: $(READY) ## mypy --strict
 	$(BIN)/mypy
 
+docs: $(DOCS)/.ready ## the documentation as a site in dist/site, every link checked
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	@echo "dist/site/index.html; to read it: $(PYTHON) -m http.server --directory dist/site"
+
+$(DOCS)/.ready: docs/requirements.lock
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
 lock: ## pin the newest versions that pyproject.toml allows (needs uv)
 	uv pip compile pyproject.toml --extra test --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --no-annotate --universal --python-version 3.11 -o requirements.lock
+	uv pip compile docs/requirements.in --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --no-annotate --universal --python-version 3.11 -o docs/requirements.lock
 
 clean:
 	rm -rf .venv dist
