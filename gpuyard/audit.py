@@ -25,10 +25,9 @@ from gpuyard.evidence import AuditedGroup, AuditedNode, AuditedPod, Evidence
 from gpuyard.findings import INVENTORY, KUBELET, LEDGER, PLAN, PLUGIN, STATUS, Finding, Flaw, said
 from gpuyard.fit import Amounts
 from gpuyard.inventory import Inventory, MigStrategy
+from gpuyard.overcommitment import ASKED, over_committed
 from gpuyard.ownership import several_owners
 from gpuyard.requests import ContainerKind, Want
-
-ASKED, OFFERED = "asked", "offered"
 
 
 def audit(evidence: Evidence) -> tuple[Finding, ...]:
@@ -43,7 +42,7 @@ def _findings(evidence: Evidence) -> Iterator[Finding]:
             yield from _of_pod(pod, node, evidence)
         yield from several_owners(node, evidence)
         yield from _held_for_nobody(node, evidence)
-        yield from _over_committed(node, pods)
+        yield from over_committed(node, pods)
         if node.inventory is not None and node.name in evidence.plugins:
             yield from _badly_cut(node, node.inventory, evidence.plugins[node.name])
     yield from (_in_part(group) for group in evidence.groups if _is_in_part(group))
@@ -121,17 +120,6 @@ def _waits(uid: str, evidence: Evidence) -> bool:
     """Whether devices can be kept for a pod that is not bound: until its assumption or its Reservation ends."""
     pod = evidence.pods.get(uid)
     return uid in evidence.seated if pod is None else not pod.node and not pod.ended
-
-
-def _over_committed(node: AuditedNode, pods: Iterable[AuditedPod]) -> Iterator[Finding]:
-    asked: dict[str, int] = {}
-    for pod in pods:
-        for resource, count in pod.asked.items():
-            asked[resource] = asked.get(resource, 0) + count
-    for resource, count in sorted(asked.items()):
-        if count > (offered := node.offered.get(resource, 0)):
-            says = {ASKED: (str(count),), OFFERED: (str(offered),)}
-            yield Finding(Flaw.OVER_COMMITTED, node.name, resource, says)
 
 
 def _badly_cut(node: AuditedNode, inventory: Inventory, told: NodeAccounts) -> Iterator[Finding]:

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gpuyard import accounts, amounts, annotations, memberships, requests, reservations, vocabulary
+from gpuyard import accounts, amounts, annotations, limits, memberships, requests, reservations, vocabulary
 from gpuyard.accounts import LedgerAccount, NodeAccounts
 from gpuyard.annotations import Allocation
 from gpuyard.fit import Amounts
 from gpuyard.inventory import Inventory
+from gpuyard.limits import Limits
 from gpuyard.requests import PodRequest, Want
 from gpuyard.writes import JSON
 
@@ -20,6 +21,7 @@ from gpuyard.writes import JSON
 class AuditedPod:
     """One pod. `node` is empty until it is bound; `asked` counts its GPU devices by resource.
 
+    `limits` say how much of its GPU its share may use.
     `admitted`: the kubelet has begun to speak of its containers; all of them have their devices.
     """
 
@@ -29,6 +31,7 @@ class AuditedPod:
     ended: bool = False
     admitted: bool = False
     wants: tuple[Want, ...] = ()
+    limits: Limits = limits.NONE
     asked: Amounts = field(default_factory=dict)
     plan: Allocation | None = None
     truth: Allocation = field(default_factory=dict)
@@ -118,6 +121,7 @@ def _pod(pod: JSON) -> AuditedPod | None:
         ended=phase in ("Succeeded", "Failed"),
         admitted=bool(started) or phase == "Running",
         wants=request.wants if isinstance(request, PodRequest) else (),
+        limits=request.wishes.limits if isinstance(request, PodRequest) else limits.NONE,
         asked=_of_devices(amounts.requests_of(pod)),
         plan=annotations.read_allocation(plan),
         truth=truth,

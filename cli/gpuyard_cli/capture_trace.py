@@ -11,7 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from gpuyard import models
 from gpuyard.boards import plain_product
+from gpuyard.gpus import GPU
+from gpuyard.limits import Limits
 from gpuyard_cli import capture_nodes
 from gpuyard_cli.capture_nodes import NodeRecord
 from gpuyard_cli.capture_pods import PodRecord
@@ -64,7 +67,17 @@ def _asked(pod: PodRecord, nodes: Mapping[str, NodeRecord]) -> list[object]:
     largest = max(pod.devices, key=lambda name: (capture_nodes.part(name, node), name), default="")
     count = min(sum(pod.devices.values()), _MOST)
     milli = capture_nodes.part(largest, node) if count else 0
+    if pod.wishes.limits:
+        milli = _limited(pod.wishes.limits, node, milli)
     return [_cut(pod.cpu), _cut(pod.memory), count, milli, "|".join(_models(pod, nodes.values()))]
+
+
+def _limited(limited: Limits, node: NodeRecord | None, otherwise: int) -> int:
+    """The thousandths of a share of which its pod says how much it may use."""
+    model = models.model_of(node.model) if node else None
+    if model is None:
+        return limited.milli or otherwise
+    return limited.on(GPU(0, "", model.name, model.memory_mib)).milli
 
 
 def _alike(pod: PodRecord, nodes: Iterable[NodeRecord]) -> NodeRecord | None:

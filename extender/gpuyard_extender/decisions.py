@@ -56,6 +56,8 @@ class Decision:
             "models": list(self.wishes.models),
             "memoryMiB": self.wishes.memory_mib,
             "topology": self.wishes.topology.value if self.wishes.topology != NONE.topology else "",
+            "shareMilli": self.wishes.limits.milli,
+            "shareMiB": self.wishes.limits.mib,
         }
         more = {
             "wishes": {key: found for key, found in wished.items() if found},

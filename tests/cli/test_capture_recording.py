@@ -128,7 +128,11 @@ def test_devices_count_as_parts_of_gpus() -> None:
         pod("4", **{SPLIT: "2"}),
         pod("5", **{SPLIT: "1", "nvidia.com/mig-1g.5gb": "2"}),
         pod("6"),
+        pod("7", on="s", **{"nvidia.com/gpu.shared": "1"}),
+        pod("8", on="s", **{"nvidia.com/gpu.shared": "1"}),
     ]
+    pods[6]["metadata"]["annotations"] = {"gpuyard.io/gpu-milli": "70"}
+    pods[7]["metadata"]["annotations"] = {"gpuyard.io/gpu-memory": "1536Mi"}
     assert asked(*pods, nodes=(shared, half)) == [
         ("1", "250", ""),
         ("2", "250", ""),
@@ -136,6 +140,8 @@ def test_devices_count_as_parts_of_gpus() -> None:
         ("2", "500", ""),
         ("3", "500", ""),
         ("0", "0", ""),
+        ("1", "70", ""),
+        ("1", "100", ""),
     ]
 
 

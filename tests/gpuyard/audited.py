@@ -43,6 +43,8 @@ class Tenant:
     planned: bool = True
     group: str = ""
     terminating: bool = False
+    milli: int = 0
+    """The thousandths that its share may use; 0: it does not say."""
 
     @property
     def uid(self) -> str:
@@ -62,6 +64,7 @@ class Tenant:
         plan = self.held if self.plan is None else self.plan
         notes = {vocabulary.ALLOCATION: annotations.write_allocation(plan)} if self.planned else {}
         metadata: JSON = {"uid": self.uid, "namespace": "default", "name": self.name, "annotations": notes}
+        notes |= {vocabulary.GPU_MILLI: str(self.milli)} if self.milli else {}
         metadata["labels"] = {vocabulary.POD_GROUP: self.group} if self.group else {}
         if self.terminating:
             metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"

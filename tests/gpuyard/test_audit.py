@@ -9,7 +9,7 @@ from gpuyard.accounts import NodeAccounts, Stake
 from gpuyard.evidence import Objects
 from gpuyard.findings import Finding, Flaw
 from gpuyard.gpus import Instance, placement_uuid
-from gpuyard.inventory import Inventory, MigStrategy
+from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON
 from tests.gpuyard.audited import GPUS, NODE, NOTHING, Books, Tenant, holding, node
@@ -190,6 +190,20 @@ def test_a_node_of_which_more_is_asked_than_it_has_is_found() -> None:
     finding = the(Books.kept(*tenants, node=node(None, capacity=3)).but(told=None))
     assert (finding.flaw, finding.subject) == (Flaw.OVER_COMMITTED, GPU_RESOURCE)
     assert finding.says == {"asked": ("4",), "offered": ("3",)}
+
+
+@pytest.mark.parametrize(("parts", "over"), [((500, 500), False), ((500, 501), True), ((950, 0), True)])
+def test_a_gpu_of_which_shares_use_more_than_there_is_is_found(parts: tuple[int, ...], over: bool) -> None:
+    shared = Inventory(gpus(1, node=NODE), Sharing(SharingMode.MPS, 10))
+    handles = [device.id for device in shared.devices()]
+    tenants = [
+        Tenant(f"pod-{n}", {"main": {GPU_RESOURCE: (handles[n],)}}, milli=milli)
+        for n, milli in enumerate(parts)
+    ]
+    books = Books.kept(*tenants, node=node(shared, capacity=10))
+    assert [(found.flaw, found.subject) for found in books.findings()] == (
+        [(Flaw.OVER_COMMITTED, "GPU 0")] if over else []
+    )
 
 
 def ring(needed: int, **condition: str) -> JSON:
