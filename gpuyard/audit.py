@@ -17,7 +17,7 @@ kubelet then asks nobody, and chooses at random. A ledger also holds devices for
 those that a Reservation seats.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from gpuyard.accounts import NodeAccounts, Stake
 from gpuyard.annotations import Allocation, ids
