@@ -39,7 +39,6 @@ def test_the_node_that_comes_closest_gives_the_code(codes: list[Reason], expecte
 
 def test_every_code_that_a_node_can_give_has_its_place_in_the_order() -> None:
     not_of_nodes = {
-        Reason.INVALID_REQUEST,
         Reason.GANG_WAITING,
         Reason.GANG_UNPLACEABLE,
         Reason.QUOTA_EXCEEDED,

@@ -22,7 +22,9 @@ def owning(found: Node, *places: int) -> Node:
 def test_a_whole_gpu_is_a_thousand_and_a_share_an_equal_part() -> None:
     shared = node("n", gpus(2), sharing=Sharing(SharingMode.TIME_SLICING, replicas=3))
     assert free(owning(node("n", gpus(3)), 1)) == (1000, 0, 1000)
-    assert free(owning(shared, 0)) == (667, 1000), "what is left over can go to a pod that says how much it needs"
+    assert free(owning(shared, 0)) == (667, 1000), (
+        "what is left over can go to a pod that says how much it needs"
+    )
 
 
 def test_an_instance_counts_by_its_memory_slices_and_what_lies_outside_all_is_not_free() -> None:

@@ -65,7 +65,9 @@ def test_topology_takes_the_best_set_then_the_smallest_loss() -> None:
 
 def test_a_row_counts_devices_and_pairs() -> None:
     found = row(request(pod(limits={GPU_RESOURCE: "2"})), using(node("n", gpus(8, halves=True)), 0))
-    assert found == Row(total=8, free=7, requested=2, devices=2, milli=1000, tag=4, link=50, link_lost=2 * 50 + 8 * 10)
+    assert found == Row(
+        total=8, free=7, requested=2, devices=2, milli=1000, tag=4, link=50, link_lost=2 * 50 + 8 * 10
+    )
 
 
 def test_nodes_known_by_count_only_have_rows_and_states_too() -> None:
