@@ -4,14 +4,16 @@ Stands for the NodeInfo list of kube-scheduler's snapshot. Laws: a node keeps it
 node is gone stays unused until there are so many that all rows are numbered anew (`generation`).
 """
 
+import copy
 import itertools
 from array import array
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from gpuyard import scoring
-from gpuyard.cluster import Node
+from gpuyard.cluster import Cluster, Node
 from gpuyard.policies.candidates import Matrix
 from gpuyard.policies.workload import Column
 from gpuyard.scoring import State
@@ -38,6 +40,28 @@ class Fleet:
         self._states: Matrix = scoring.stacked(())
         self._unstacked: dict[int, State] = {}
         """States by row, newer than `_states`."""
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> "Fleet":
+        """The nodes of a cluster. Where it has been surveyed, only what differs is looked at."""
+        fleet = cluster.fleet.copy() if isinstance(cluster, Surveyed) else cls()
+        for name in fleet.rows.keys() - cluster.nodes.keys():
+            fleet.remove(name)
+        for name, node in cluster.nodes.items():
+            row = fleet.rows.get(name)
+            if row is None or fleet.nodes[row] is not node:
+                fleet.put(node)
+        return fleet
+
+    def copy(self) -> "Fleet":
+        """The same nodes in the same rows, to be changed apart."""
+        if self._unstacked:
+            self._stack()
+        twin = copy.copy(self)
+        twin.nodes, twin.rows, twin._unstacked = self.nodes.copy(), self.rows.copy(), {}
+        twin._left = {resource: column[:] for resource, column in self._left.items()}
+        twin._kinds, twin._kind_of, twin._states = self._kinds[:], self._kind_of.copy(), self._states.copy()
+        return twin
 
     def put(self, node: Node) -> None:
         """The node as it is now."""
@@ -119,6 +143,13 @@ class Fleet:
         self._unstacked.clear()
         for node in nodes:
             self.put(node)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surveyed(Cluster):
+    """A cluster with the fleet of most of its nodes, which nobody changes any more."""
+
+    fleet: Fleet = field(default_factory=Fleet, repr=False)
 
 
 def _left(node: Node, resource: str) -> int:

@@ -4,13 +4,16 @@ Stands for the snapshot on which kube-scheduler's PodGroup cycle assumes pods. L
 judging and scoring every node anew would give; a node is judged again only once a pod was placed on it or taken back.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from gpuyard import placement, scoring
+from gpuyard import placement
 from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.fit import PodFit
 from gpuyard.fleet import Fleet
-from gpuyard.policies.candidates import Policy
+from gpuyard.policies.candidates import Policy, best
+from gpuyard.policies.workload import Column
 from gpuyard.requests import PodRequest
 from gpuyard.verdicts import Rejection
 from gpuyard.views import PASSES, Views
@@ -20,12 +23,10 @@ class Trial:
     """All nodes, with what was placed on them."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._fleet = Fleet()
-        # Rows in the order of names, which decides between equals.
-        for _, node in sorted(cluster.nodes.items()):
-            self._fleet.put(node)
+        self._fleet = Fleet.of(cluster)
         self._views = Views(self._fleet)
-        self._rows = np.arange(len(self._fleet.nodes))
+        # In the order of names, which decides between equals.
+        self._rows = self._fleet.find(sorted(cluster.nodes))
         self._touched: list[str] = []
         self._before: list[Node] = []
         """The node that each placement changed, as it was."""
@@ -37,7 +38,7 @@ class Trial:
 
     def cluster(self) -> Cluster:
         """The cluster as it is now."""
-        return Cluster({node.name: node for node in self._fleet.nodes})
+        return Cluster({node.name: node for node in self._nodes()})
 
     def place(self, pod: PodFit, request: PodRequest, policy: Policy) -> Placement | None:
         """The pod on the node that `policy` likes best; None where it fits nowhere."""
@@ -48,12 +49,12 @@ class Trial:
         if not len(passing):
             return None
         scores = policy(answers.candidates(passing, pod.requests, request.uid, self._fleet))
-        ranks = scoring.rank(passing, scores, answers.preferences[passing])
-        return self._take(self._fleet.nodes[passing[ranks.argmax()]], pod, request)
+        chosen = passing[_first(best(scores), answers.preferences[passing])]
+        return self._take(self._fleet.nodes[self._rows[chosen]], pod, request)
 
     def rejections(self, pod: PodFit, request: PodRequest) -> tuple[Rejection, ...]:
         """Why nodes do not do, with the numbers."""
-        verdicts = (placement.judge(pod, request, node) for node in self._fleet.nodes)
+        verdicts = (placement.judge(pod, request, node) for node in self._nodes())
         return tuple(found for found in verdicts if isinstance(found, Rejection))
 
     def put(self, node: Node) -> None:
@@ -66,6 +67,9 @@ class Trial:
         while len(self._before) > placed:
             self._put(self._before.pop())
 
+    def _nodes(self) -> Iterator[Node]:
+        return (self._fleet.nodes[row] for row in self._rows.tolist())
+
     def _take(self, node: Node, pod: PodFit, request: PodRequest) -> Placement:
         found = placement.judge(pod, request, node)
         assert isinstance(found, Placement), found
@@ -75,3 +79,9 @@ class Trial:
     def _put(self, node: Node) -> None:
         self._fleet.put(node)
         self._touched.append(node.name)
+
+
+def _first(scores: Column, preferences: Column) -> int:
+    """The place that `scoring.rank` ranks first, without a rank for all others."""
+    liked = np.flatnonzero(preferences == preferences.max())
+    return int(liked[scores[liked].argmax()])

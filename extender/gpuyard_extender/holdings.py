@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from gpuyard import parts
 from gpuyard.cluster import Cluster, Node
 from gpuyard.fit import Amounts, PodFit
-from gpuyard.fleet import Fleet
+from gpuyard.fleet import Fleet, Surveyed
 from gpuyard.policies.workload import Column, Shape
 from gpuyard.requests import PodRequest, is_device_resource
 from gpuyard.views import View, Views
@@ -67,7 +67,7 @@ class Holdings:
         built = dict(self._built)
         for name in {self._claims[uid].node for uid in besides if uid in self._claims} & built.keys():
             built[name] = nodes.build(self._facts[name], self._on_node[name], besides)
-        return Cluster(built)
+        return Surveyed(built, self.fleet.copy())
 
     def node(self, name: str, besides: Collection[str]) -> Node | None:
         """The same for one node."""

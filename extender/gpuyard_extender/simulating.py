@@ -79,4 +79,4 @@ def _cluster(asked: Asked, seen: Snapshot) -> Cluster:
     added = simulation_nodes.read(asked.add_nodes, "addNodes", {})
     if taken := sorted(added.keys() & known.keys()):
         raise ValueError(f"addNodes: {taken[0]} is the name of a node that is there; give it another")
-    return Cluster({**known, **added})
+    return Cluster({**known, **added}) if asked.nodes is not None or added else seen.cluster

@@ -1,11 +1,15 @@
 """Nodes as rows: rows stay, whoever comes and goes."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
-from gpuyard.cluster import Node
-from gpuyard.fleet import Fleet
+from gpuyard import scoring
+from gpuyard.cluster import Cluster, Node
+from gpuyard.fleet import Fleet, Surveyed
+from gpuyard.scoring import State
 from tests.gpuyard.builders import node
 
 
@@ -59,3 +63,25 @@ def test_rows_are_numbered_anew_once_most_of_them_are_unused() -> None:
     assert len(fleet.nodes) < 150
     assert fleet.left("cpu", fleet.find(["kept"])).tolist() == [63500]
     assert fleet.by_name(fleet.find(["kept"])).tolist() == [0]
+
+
+def test_a_survey_is_read_where_it_differs_alone_and_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {name: using(name, cpu) for cpu, name in enumerate("abcd")}
+    survey = Fleet.of(Cluster(before))
+    now = {**before, "b": using("b", 9), "e": using("e", 5)}
+    del now["c"]
+    read: list[str] = []
+
+    def state(node: Node) -> State:
+        read.append(node.name)
+        return scoring.state(node)
+
+    monkeypatch.setattr("gpuyard.fleet.scoring", SimpleNamespace(state=state, stacked=scoring.stacked))
+    found = Fleet.of(Surveyed(now, survey))
+    assert sorted(read) == ["b", "e"]
+    anew, rows = Fleet.of(Cluster(now)), found.find("abde")
+    assert [found.nodes[row] for row in rows] == [now[name] for name in "abde"]
+    assert found.find("c") == -1
+    for column in (lambda fleet, rows: fleet.left("cpu", rows), Fleet.states, Fleet.by_name):
+        assert column(found, rows).tolist() == column(anew, anew.find("abde")).tolist()
+    assert survey.left("cpu", survey.find("abcd")).tolist() == [64000, 63999, 63998, 63997]
