@@ -52,7 +52,7 @@ async def run(
     server = given.server or await arguments.server(given.api, given.kubeconfig)
     api, planner, runtime = HttpApi(server), HttpPlanner(given.extender, given.trust), AsyncioRuntime()
     metrics = metrics or Metrics()
-    operator = Operator(api, runtime, metrics.timed(planner), narrate)
+    operator = Operator(api, runtime, metrics.timed(planner), narrate, preempts=given.preempts)
     metrics.watch(operator)
 
     async def started() -> None:
@@ -162,6 +162,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         trust=trust,
         host=options.host,
         port=options.port,
+        preempts=options.preemption,
     )
     candidate = Candidate(options.namespace, vocabulary.OPERATOR, f"{socket.gethostname()}_{os.getpid()}")
     try:

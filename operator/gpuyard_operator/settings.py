@@ -27,6 +27,9 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 0
     """Where the process tells what it measures; 0: any free port."""
+    preempts: bool = True
+    """Whether pods of lower priority are evicted for those that fit then. On, for kube-scheduler does the same where
+    counts are lacking: whoever gives pods priorities counts on it, and where nobody does, nobody is evicted."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -50,6 +53,12 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--host", default="127.0.0.1", help="address to be asked at (default: %(default)s)")
     found.add_argument(
         "--port", type=arguments.port, default=8083, help="0: any free port (default: %(default)s)"
+    )
+    found.add_argument(
+        "--preemption",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="evict pods of lower priority for gangs, and for pods whose shape does not fit (default: yes)",
     )
     found.add_argument(
         "--namespace", default=vocabulary.NAMESPACE, help="where the Lease is (default: %(default)s)"
