@@ -3,13 +3,15 @@
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from gpuyard_cli import timed_replay
+from gpuyard_cli import output, timed_replay
 from gpuyard_cli.trace_inputs import add_source, named_faults, policy_names, progress_of, sources_of, write
 
 if TYPE_CHECKING:
+    from gpuyard_replay.curve import Point
     from gpuyard_replay.replaying import Result, Scene
 
 _DESCRIPTION: Final = """\
@@ -48,6 +50,7 @@ def add_to(commands: Any) -> None:
     timed_replay.add_to(parser)
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every point of the curves")
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the curves")
+    output.add_format(parser)
     parser.set_defaults(run=_run)
 
 
@@ -70,12 +73,25 @@ def _arrivals(arguments: argparse.Namespace) -> int:
             )
         results |= {name + label: _replayed(scene, name) for name in names}
     curves = {name: curve.points(result.record) for name, result in results.items()}
-    print(tables.table(results))
+    answer = {"replays": [to_json(name, results[name], curves[name]) for name in results]}
+    print(output.printed(answer, arguments.output, lambda _: iter([tables.table(results)])))
     if arguments.csv:
         write(arguments.csv, tables.as_csv(curves))
     if arguments.plot:
         write(arguments.plot, plot.svg(f"{source.name}: {len(scene.nodes)} nodes", curves))
     return 0
+
+
+def to_json(name: str, result: "Result", points: "Sequence[Point]") -> dict[str, Any]:
+    """What the table says, in percent of all GPUs."""
+    from gpuyard_replay import tables
+
+    return {
+        "policy": name,
+        "inUse": {f"at{asked}": tables.at(points, asked).allocated for asked in tables.SHOWN},
+        "lostAt100": tables.at(points, 100).fragmentation,
+        "withoutAPlace": dict(result.failed),
+    }
 
 
 def _replayed(scene: "Scene", name: str) -> "Result":

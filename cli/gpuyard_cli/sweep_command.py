@@ -58,8 +58,10 @@ def _run(arguments: argparse.Namespace) -> int:
         for policy in policy_names(arguments.policy)
     ]
     with named_faults():
+        known = sweeping.read(arguments.results) if arguments.results.exists() else {}
+        count = sum(task.key not in known for task in tasks)
         for number, key in enumerate(sweeping.sweep(tasks, arguments.results, arguments.jobs), 1):
-            print(f"{number}: {key.trace} {key.policy} seed {key.seed}", file=sys.stderr)
+            print(f"{number} of {count}: {key.trace} {key.policy} seed {key.seed}", file=sys.stderr)
         every = sweeping.read(arguments.results)
     wanted = {task.key for task in tasks}
     _report({key: points for key, points in every.items() if key in wanted}, arguments.report)

@@ -1,8 +1,10 @@
 """`gpuyard replay --timed`: jobs that come, wait, run and go."""
 
 import argparse
+import dataclasses
 from typing import TYPE_CHECKING, Final
 
+from gpuyard_cli import output
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.trace_inputs import chosen, named_faults, percent, progress_of, seconds, sources_of, write
 
@@ -56,7 +58,7 @@ def check(arguments: argparse.Namespace) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Every policy under every discipline."""
-    from gpuyard_replay import timed, timed_tables
+    from gpuyard_replay import measures, timed, timed_tables
     from gpuyard_replay.history import History, Rules
     from gpuyard_replay.queueing import Discipline
 
@@ -74,7 +76,9 @@ def run(arguments: argparse.Namespace) -> int:
                     runs[policy + label, discipline.value] = timed.run(
                         play, policy, Rules(discipline, quotas), progress
                     )
-    print(timed_tables.table(runs))
+    found = [(*key, dataclasses.asdict(measures.measured(history))) for key, history in runs.items()]
+    answer = {"replays": [{"policy": policy, "discipline": rule, **told} for policy, rule, told in found]}
+    print(output.printed(answer, arguments.output, lambda _: iter([timed_tables.table(runs)])))
     if arguments.csv:
         write(arguments.csv, timed_tables.as_csv(runs))
     if arguments.plot:

@@ -99,11 +99,11 @@ def named_faults() -> Iterator[None]:
 
 
 def write(file: Path, text: str) -> None:
-    """Write a result, and say so."""
+    """Write a result, and say so beside the answer."""
     try:
         file.write_text(text)
     except OSError as error:
         raise InvalidInputError(
             file, "", error.strerror or str(error), "name a file that can be written"
         ) from error
-    print(f"wrote {file}")
+    print(f"wrote {file}", file=sys.stderr)

@@ -1,5 +1,6 @@
 """`gpuyard replay` and `gpuyard sweep` as a user meets them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,19 @@ def test_replay_prints_a_table_and_writes_points_and_picture(
 ) -> None:
     files = ["--csv", str(tmp_path / "c.csv"), "--plot", str(tmp_path / "c.svg")]
     assert main(["replay", SMALL, "--policy", "fgd", "--policy", "pack", "--until", "110%", *files]) == 0
-    shown = capsys.readouterr().out
-    assert [line.split()[0] for line in shown.splitlines()] == ["policy", "fgd", "pack", "wrote", "wrote"]
+    shown, told = capsys.readouterr()
+    assert [line.split()[0] for line in shown.splitlines()] == ["policy", "fgd", "pack"]
+    assert [line.split()[0] for line in told.splitlines()] == ["wrote", "wrote"]
     assert (tmp_path / "c.csv").read_text().startswith("policy,asked,allocated")
     assert (tmp_path / "c.svg").read_text().startswith("<svg ")
+
+
+@pytest.mark.parametrize("more", [["--until", "50%"], ["--timed", "--discipline", "strict"]])
+def test_programs_get_an_object_for_each_run(capsys: pytest.CaptureFixture[str], more: list[str]) -> None:
+    assert main(["replay", JOBS, "--policy", "pack", "-o", "json", *more]) == 0
+    [found] = json.loads(capsys.readouterr().out)["replays"]
+    assert found["policy"] == "pack"
+    assert found.keys() >= ({"inUse", "withoutAPlace"} if "--until" in more else {"discipline", "wait_p50"})
 
 
 @pytest.mark.parametrize(
