@@ -7,7 +7,7 @@ import pytest
 from gpuyard import queues, vocabulary
 from gpuyard.plans import PlanAnswer, PlanRequest, Unplaceable
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard.writes import JSON
+from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.applications import HEAD_SECONDS
 from tests.gang_operator.world import World, group_path, pod_path
 
@@ -202,6 +202,25 @@ def test_an_elastic_gang_gets_as_many_members_as_the_quota_bears(world: World) -
 
 def product(model: str) -> JSON:
     return {vocabulary.PRODUCT_LABEL: f"NVIDIA-{model}-SXM4-80GB"}
+
+
+def test_places_that_are_just_being_recorded_count_already(world: World) -> None:
+    """Late members of two groups ask at one time, and recording takes a while."""
+    world.queue("red", gpus=3)
+    gang(world, "a", pods=1)
+    gang(world, "b", pods=1)
+    send = world.api.send
+
+    async def slowly(write: Write) -> Reply:
+        if write.method == "POST":
+            await world.clock.sleep_until(world.clock.now() + 0.1)
+        return await send(write)
+
+    world.api.send = slowly  # type: ignore[method-assign]
+    for name in ("a", "b"):
+        world.pod(f"{name}-1", group=name)
+    world.advance(2)
+    assert len(world.bound()) == 3
 
 
 def test_gpus_of_a_model_have_a_quota_of_their_own(world: World) -> None:
