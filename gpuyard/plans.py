@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import reservations
+from gpuyard import nearness, reservations
+from gpuyard.nearness import Nearness
 from gpuyard.reservations import Reservation
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
@@ -27,6 +28,7 @@ class PlanRequest:
     """UIDs of the pods to place, in the order in which they are to be placed."""
     preempt: bool = False
     """Whether pods of lower priority may have to go for it; the reservation then names them."""
+    nearness: Nearness | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ def request_to_json(request: PlanRequest) -> JSON:
         "needed": request.needed,
         "members": list(request.members),
         **({"preempt": True} if request.preempt else {}),
+        **({"annotations": request.nearness.annotations} if request.nearness else {}),
     }
 
 
@@ -78,7 +81,14 @@ def request_from_json(body: Any) -> PlanRequest:
         raise ValueError(f"needed: a whole number from 1 to {MOST_NEEDED} is needed, not {needed!r:.40}")
     if not isinstance(preempt, bool):
         raise ValueError(f"preempt: true or false is needed, not {preempt!r:.40}")
-    return PlanRequest(namespace, group, needed, tuple(members), preempt)
+    wish = nearness.parse(_annotations(body.get("annotations", {})))
+    return PlanRequest(namespace, group, needed, tuple(members), preempt, wish)
+
+
+def _annotations(found: Any) -> Mapping[str, Any]:
+    if not isinstance(found, Mapping):
+        raise ValueError(f"annotations: those of the PodGroup are needed, not {found!r:.40}")
+    return found
 
 
 def _name(found: Any, field: str) -> str:

@@ -82,9 +82,11 @@ def _explain_gang(pod: Pod, name: str, ledger: Ledger, policy: Policy, now: floa
         return Explanation(pod, Reason.GANG_WAITING, detail=detail)
     if group.queued is not None:
         return Explanation(pod, group.queued.reason, detail=group.queued.detail)
+    if isinstance(group.nearness, Rejection):
+        return Explanation(pod, group.nearness.reason, detail=group.nearness.detail)
     missing = max(1, group.needed - sum(not found.pending for found in members))
     waiting = [found for found in members if found.pending]
-    placed = planning.place(waiting[:missing], ledger, policy, now)
+    placed = planning.place(waiting[:missing], ledger, policy, now, group.nearness)
     if isinstance(placed, GangRejection):
         detail = f"no node for member {placed.member}"
         return Explanation(pod, Reason.GANG_UNPLACEABLE, placed.rejections, detail)

@@ -5,6 +5,8 @@ Stands for the PodGroup of scheduler-plugins (`scheduling.x-k8s.io`), whose labe
 
 from dataclasses import dataclass
 
+from gpuyard import nearness
+from gpuyard.nearness import Nearness
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender.pods import Pod
@@ -20,13 +22,14 @@ class Group:
     needed: int
     queued: Rejection | None = None
     """Why its queue does not let it in, as the operator says in its condition Scheduled."""
+    nearness: Nearness | Rejection | None = None
 
 
 def read(obj: JSON) -> Group | None:
     """The group in an API object; None when the object cannot be used."""
     try:
         needed = int((obj.get("spec") or {}).get("minMember") or 1)
-        return Group(str(obj["metadata"]["name"]), needed, _queued(obj))
+        return Group(str(obj["metadata"]["name"]), needed, _queued(obj), _nearness(obj))
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
 
@@ -36,6 +39,13 @@ def _queued(obj: JSON) -> Rejection | None:
     said = next((found for found in conditions if found.get("type") == "Scheduled"), {})
     code = next((code for code in _OF_QUEUES if code == said.get("reason")), None)
     return Rejection("", code, str(said.get("message", ""))) if code else None
+
+
+def _nearness(obj: JSON) -> Nearness | Rejection | None:
+    try:
+        return nearness.parse(obj["metadata"].get("annotations") or {})
+    except ValueError as error:
+        return Rejection("", Reason.INVALID_REQUEST, str(error))
 
 
 class Members:

@@ -5,9 +5,13 @@ caller who lost the answer may ask again; a promise that no longer holds is plan
 that fit, and for a pod alone no places are held unless somebody has to go.
 """
 
-from gpuyard import gangs, memberships
+from dataclasses import replace
+from typing import Final
+
+from gpuyard import gangs, memberships, racks
 from gpuyard.cluster import Placement
 from gpuyard.gangs import GangRejection, Member
+from gpuyard.nearness import Nearness
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.policies.candidates import Policy
 from gpuyard.reservations import Reservation, Seat, Victim
@@ -15,6 +19,9 @@ from gpuyard.verdicts import Rejection
 from gpuyard_extender import evicting, feasibility, settings
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
+
+_RACKS: Final = 3
+"""In so many racks it is looked for who might have to go."""
 
 
 def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> PlanAnswer:
@@ -30,9 +37,9 @@ def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> Pl
     kept = _kept(request, ledger, now)
     if kept is not None:
         return Planned(kept)
-    placed, victims, expires = place(pods, ledger, policy, now), tuple[Victim, ...](), now
+    placed, victims, expires = place(pods, ledger, policy, now, request.nearness), tuple[Victim, ...](), now
     if isinstance(placed, GangRejection):
-        room = evicting.make_room(pods, ledger, policy, now) if request.preempt else None
+        room = _room(pods, ledger, policy, now, request.nearness) if request.preempt else None
         if room is None:
             excess = gangs.excess(_members(pods), ledger.cluster(now))
             return Unplaceable(placed.member, (*excess, *placed.rejections))
@@ -60,13 +67,37 @@ def _group(pod: Pod, request: PlanRequest) -> str | None:
 
 
 def place(
-    pods: list[Pod], ledger: Ledger, policy: Policy, now: float
+    pods: list[Pod], ledger: Ledger, policy: Policy, now: float, wish: Nearness | None
 ) -> tuple[Placement, ...] | GangRejection:
     """Places for all these pods, as if none of them held any yet."""
     for pod in pods:
         if isinstance(pod.request, Rejection):
             return GangRejection(pod.name, (pod.request,))
-    return gangs.plan(_members(pods), ledger.cluster(now, {pod.uid for pod in pods}), policy)
+    members, cluster = _members(pods), ledger.cluster(now, {pod.uid for pod in pods})
+    if wish is None:
+        return gangs.plan(members, cluster, policy)
+    return racks.plan(members, cluster, policy, wish, _siblings(pods, ledger))
+
+
+def _room(
+    pods: list[Pod], ledger: Ledger, policy: Policy, now: float, wish: Nearness | None
+) -> evicting.Room | None:
+    """At whose expense there is room; where it must be in one rack, in one of those with the most room already."""
+    if wish is None or not wish.required:
+        return evicting.make_room(pods, ledger, policy, now)
+    cluster = ledger.cluster(now, {pod.uid for pod in pods})
+    for rack in racks.racks_of(_members(pods), cluster, wish, _siblings(pods, ledger))[: -_RACKS - 1 : -1]:
+        confined = [replace(pod, fit=racks.within(pod.fit, wish, (rack.name,))) for pod in pods]
+        room = evicting.make_room(confined, ledger, policy, now)
+        if room is not None:
+            return room
+    return None
+
+
+def _siblings(pods: list[Pod], ledger: Ledger) -> set[str]:
+    """The nodes of members of the same group that have their GPUs."""
+    found = ledger.members(pods[0].namespace, pods[0].group or "")
+    return {pod.node for pod in found if pod.node and pod.wants_gpus and not pod.ended}
 
 
 def _members(pods: list[Pod]) -> list[Member]:

@@ -153,7 +153,7 @@ def _refusal(quest: Quest, found: Answered, known: Known, now: float) -> Ask | R
 
 def _request(quest: Quest, uids: tuple[str, ...], *, preempt: bool = False) -> PlanRequest:
     group = quest.group
-    return PlanRequest(group.namespace, group.name, quest.needed, uids, preempt)
+    return PlanRequest(group.namespace, group.name, quest.needed, uids, preempt, group.nearness)
 
 
 def _pace(request: PlanRequest, answers: Sequence[Answered], now: float) -> Ask | Hold:

@@ -9,7 +9,8 @@ themselves. What we add is an annotation, for typed clients drop fields of the s
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpuyard import vocabulary
+from gpuyard import nearness, vocabulary
+from gpuyard.nearness import Nearness
 from gpuyard.writes import JSON
 
 
@@ -24,6 +25,9 @@ class Group:
     terminating: bool = False
     restarts: bool = False
     """When fewer than minMember are left of a started group, all are evicted, to start together again."""
+    nearness: Nearness | None = None
+    fault: str = ""
+    """What cannot be understood of its wishes; its members wait until that is mended."""
     status: JSON = field(default_factory=dict)
 
     def condition(self, kind: str) -> JSON | None:
@@ -43,6 +47,7 @@ def read(obj: JSON | None) -> Group | None:
     metadata = (obj or {}).get("metadata") or {}
     if obj is None or not metadata.get("name") or not metadata.get("uid"):
         return None
+    wish, fault = _nearness(metadata.get("annotations") or {})
     return Group(
         namespace=str(metadata.get("namespace", "")),
         name=str(metadata["name"]),
@@ -50,8 +55,17 @@ def read(obj: JSON | None) -> Group | None:
         min_member=_min_member((obj.get("spec") or {}).get("minMember")),
         terminating=bool(metadata.get("deletionTimestamp")),
         restarts=(metadata.get("annotations") or {}).get(vocabulary.BELOW_MINIMUM) == "restart",
+        nearness=wish,
+        fault=fault,
         status=obj.get("status") or {},
     )
+
+
+def _nearness(annotations: JSON) -> tuple[Nearness | None, str]:
+    try:
+        return nearness.parse(annotations), ""
+    except ValueError as error:
+        return None, str(error)
 
 
 def _min_member(value: Any) -> int:

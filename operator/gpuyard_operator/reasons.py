@@ -18,6 +18,8 @@ NODES_NAMED = 5
 
 def waiting(group: Group, members: Sequence[Member], detail: str = "", natives: int = 0) -> Verdict:
     """See `Scene.waiting`."""
+    if group.fault:
+        return Verdict(False, Reason.INVALID_REQUEST.value, group.fault)
     present = sum(member.present for member in members)
     held = sum(member.live and member.held for member in members)
     parts = [f"{present}/{group.min_member} pods present"]

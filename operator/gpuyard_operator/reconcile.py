@@ -115,7 +115,7 @@ def _unreserved(scene: Scene, view: View) -> Decision:
     if scene.started():
         if group.restarts and scene.left < scene.minimum:
             return _restart(scene)
-        return Decision(scene.report(scene.scheduled()))
+        return Decision(scene.report(scene.scheduled(group.fault)))
     if scene.count("holding"):
         return _stranded(scene, view)
     verdict = scene.waiting()

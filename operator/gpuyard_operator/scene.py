@@ -151,6 +151,8 @@ class Scene:
 
         None where nobody waits, or fewer than are needed; where the group is half bound, or is to restart.
         """
+        if self.group.fault:
+            return None
         waiting = tuple(member for member in self.crew if member.waiting)
         if self.started():
             waiting += tuple(member for member in self.after if member.waiting)

@@ -1,7 +1,12 @@
 """Plans of gangs: repeated questions, and what ends a promise."""
 
+from dataclasses import replace
+
+from gpuyard import vocabulary
+from gpuyard.nearness import Domain, Nearness
 from gpuyard.plans import Planned, PlanRequest, Unready
-from tests.extender.builders import Stage, device, gpu_node, gpu_pod
+from gpuyard.writes import JSON
+from tests.extender.builders import Stage, device, gpu_node, gpu_pod, pod_group
 
 REQUEST = PlanRequest("default", "g", 2, ("uid-m0", "uid-m1"))
 
@@ -64,3 +69,37 @@ def test_pods_of_another_group_or_namespace_hold_no_places_by_this_groups_plan()
         assert isinstance(stage.extender.plan(PlanRequest("default", group, 1, (uid,))), Unready)
     assert isinstance(stage.extender.plan(PlanRequest("elsewhere", "g", 1, ("uid-m0",))), Unready)
     assert stage.filter(gpu_pod("free"))["NodeNames"] == ["node-1", "node-2"]
+
+
+def racked(name: str, gpus: int, rack: str) -> JSON:
+    found = gpu_node(name, gpus)
+    found["metadata"]["labels"] = {vocabulary.RACK: rack}
+    return found
+
+
+def test_a_gang_that_wants_one_rack_is_planned_in_one_and_its_late_members_too() -> None:
+    stage = Stage(racked("node-1", 1, "a"), racked("node-2", 1, "b"), racked("node-3", 2, "b"))
+    stage.create(*(gpu_pod(f"m{i}", group="g") for i in range(3)))
+    wish = Nearness(Domain.SAME_RACK)
+    answer = stage.extender.plan(replace(REQUEST, nearness=wish))
+    assert isinstance(answer, Planned)
+    assert {seat.node for seat in answer.reservation.seats} <= {"node-2", "node-3"}
+    for i in range(2):
+        bound = gpu_pod(f"m{i}", group="g", node="node-3", truth=[device("node-3", i)], phase="Running")
+        stage.extender.observe("pods", "MODIFIED", bound)
+    late = stage.extender.plan(PlanRequest("default", "g", 1, ("uid-m2",), nearness=wish))
+    assert isinstance(late, Planned)
+    assert [seat.node for seat in late.reservation.seats] == ["node-2"]
+
+
+def test_a_gang_is_explained_with_the_wish_of_its_group() -> None:
+    stage = Stage(racked("node-1", 1, "a"), racked("node-2", 1, "b"))
+    stage.create(gpu_pod("m0", group="g"), gpu_pod("m1", group="g"))
+    group = pod_group("g", 2)
+    for wanted, code in ("same-rack", "GangUnplaceable"), ("nvlink", "InvalidRequest"):
+        group["metadata"]["annotations"] = {vocabulary.TOPOLOGY: wanted}
+        group["metadata"]["resourceVersion"] = str(int(group["metadata"]["resourceVersion"]) + 1)
+        stage.extender.observe("podgroups", "MODIFIED", group)
+        said = stage.extender.explain("default", "m0")
+        assert said is not None
+        assert said["code"] == code

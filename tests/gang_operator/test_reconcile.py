@@ -3,6 +3,7 @@
 import pytest
 
 from gpuyard import reservations, vocabulary
+from gpuyard.nearness import Domain, Nearness
 from gpuyard.plans import Unready
 from gpuyard.writes import JSON
 from gpuyard_operator.memory import PATHS
@@ -331,6 +332,20 @@ def test_while_the_extender_gives_no_verdict_people_can_read_why(world: World) -
     world.answer = lambda request: Unready("the extender cannot be reached")
     gang(world, "a", "b")
     assert world.condition()["message"] == "2/2 pods present; no verdict yet: the extender cannot be reached"
+
+
+def test_a_group_whose_wish_cannot_be_understood_waits_until_it_is_mended(world: World) -> None:
+    world.group(minMember=1)
+    world.api.patch(group_path(), {"metadata": {"annotations": {vocabulary.TOPOLOGY: "nvlink"}}})
+    world.node("node-1", gpus=1)
+    world.pod("a")
+    world.settle()
+    assert world.condition()["reason"] == "InvalidRequest"
+    assert "use same-rack or same-block" in world.condition()["message"]
+    world.api.patch(group_path(), {"metadata": {"annotations": {vocabulary.TOPOLOGY: "same-rack"}}})
+    world.settle()
+    assert set(world.bound()) == {"a"}
+    assert world.questions[-1].nearness == Nearness(Domain.SAME_RACK)
 
 
 def test_a_group_or_pods_without_sense_are_left_alone() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gpuyard.nearness import Domain, Nearness
 from gpuyard.plans import (
     MOST_NEEDED,
     Planned,
@@ -25,6 +26,8 @@ def test_a_request_survives_its_way() -> None:
     assert request_from_json(request_to_json(REQUEST)) == REQUEST
     urgent = PlanRequest("default", "g", 1, ("u1",), preempt=True)
     assert request_from_json(request_to_json(urgent)) == urgent
+    near = PlanRequest("default", "g", 1, ("u1",), nearness=Nearness(Domain.SAME_BLOCK, required=False))
+    assert request_from_json(request_to_json(near)) == near
 
 
 @pytest.mark.parametrize(
