@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 import yaml
 
-from gpuyard import reservations, vocabulary
+from gpuyard import queues, reservations, vocabulary
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
+from gpuyard_cluster.wiring.manifests import COLLECTIONS
 from tests.gpuyard.test_memberships import CASES
 
 ROOT = Path(__file__).parents[2] / "manifests"
@@ -56,7 +57,7 @@ def test_a_file_holds_one_object(path: Path) -> None:
     assert document["metadata"]["name"]
 
 
-@pytest.mark.parametrize("name", ["crds/podgroups.yaml", "crds/reservations.yaml"])
+@pytest.mark.parametrize("name", ["crds/podgroups.yaml", "crds/queues.yaml", "crds/reservations.yaml"])
 def test_a_definition_is_named_after_what_it_defines(name: str) -> None:
     document = load(name)
     assert (
@@ -104,6 +105,27 @@ def test_a_reservation_is_what_the_domain_writes() -> None:
         ".spec lacks needed", ".spec lacks expires", ".spec lacks seats",
         ".spec.podGroup is no string", ".spec.seat is unknown",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        ({"quota": {vocabulary.GPU: "8", "memory": "1Ti"}, "models": {"H100": 4}}, ""),
+        ({}, ""),
+        ({"quota": {vocabulary.GPU: "many"}}, "spec.quota.nvidia.com/gpu"),
+        ({"quota": {vocabulary.GPU: "-1"}}, "spec.quota.nvidia.com/gpu"),
+        ({"models": {"H100": -1}}, "spec.models.H100"),
+        ({"models": {"H100": "8"}}, "spec.models.H100"),
+    ],
+)
+def test_a_queue_whose_quota_cannot_be_read_is_refused_with_the_field(spec: JSON, fault: str) -> None:
+    clock = Steps()
+    api = DirectApi(APIServer(clock.now))
+    clock.complete(api.send(Write("POST", COLLECTIONS["CustomResourceDefinition"], load("crds/queues.yaml"))))
+    queue = {"apiVersion": "gpuyard.io/v1alpha1", "kind": "Queue", "metadata": {"name": "red"}, "spec": spec}
+    reply = clock.complete(api.send(Write("POST", queues.PATH, queue)))
+    assert reply.ok == (not fault)
+    assert fault in reply.reason
 
 
 class Gate:
