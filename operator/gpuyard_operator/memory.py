@@ -83,6 +83,8 @@ class Memory:
         """What the answer to a write for a group says about the object written."""
         if write.method == "DELETE" and (reply.ok or reply.status == 404):
             return self._forget(key, write.path)
+        if reply.ok and write.path.endswith("/eviction") and isinstance(write.body, dict):
+            self.rivals.evicted(write.body["deleteOptions"]["preconditions"]["uid"])
         resource = _KINDS.get(str(reply.body.get("kind")))
         if reply.ok and resource is not None:
             return self.observe(resource, "MODIFIED", reply.body)

@@ -33,7 +33,7 @@ class Rivals:
         """`evicts`: whether anybody is to be evicted."""
         self._evicts = evicts
         self._pods = Shelf(_by_uid)
-        self._priorities = Counter[int]()
+        self._priorities, self._evicted = Counter[int](), set[str]()
         self._decisions: dict[Key, Reservation] = {}
 
     @property
@@ -45,7 +45,7 @@ class Rivals:
         """How the group stands."""
         known = self._decisions.get(key)
         there = tuple(victim for victim in known.victims if self._at(victim.uid)) if known else ()
-        stays = tuple(victim for victim in there if not self._at(victim.uid)[0]["leaving"])
+        stays = tuple(victim for victim in there if not self._is_leaving(victim.uid))
         by = [found for found in self._decisions.values() if key in _groups(found)]
         return Rivalry(there, stays, min(map(_name, by), default=""))
 
@@ -56,12 +56,17 @@ class Rivals:
             self._decisions[key] = after
         return _groups(before) ^ _groups(self._decisions.get(key))
 
+    def evicted(self, uid: str) -> None:
+        """The API server has taken the eviction of a pod, which has not been seen to leave yet."""
+        self._evicted.add(uid)
+
     def observe(self, event: str, pod: JSON) -> set[Key]:
         """One event of pods."""
         uid = uid_of(pod)
         before = self._at(uid)
         (self._pods.drop if event == "DELETED" else self._pods.put)(_slim(pod))
         after = self._at(uid)
+        self._evicted -= set() if after else {uid}
         self._priorities.subtract(found["priority"] for found in before)
         self._priorities.update(found["priority"] for found in after)
         self._priorities += Counter()  # without those of which nobody is left
@@ -72,8 +77,13 @@ class Rivals:
     def replace(self, pods: Iterable[JSON], as_of: int | None) -> set[Key]:
         """All pods."""
         self._pods.replace(map(_slim, pods), as_of=as_of)
-        self._priorities = Counter(self._at(uid)[0]["priority"] for _, uid in sorted(self._pods.keys()))
+        known, found = self._pods.keys(), self._pods.at
+        self._evicted &= {uid for _, uid in known}
+        self._priorities = Counter(found(key)[0]["priority"] for key in known)
         return set(self._decisions)
+
+    def _is_leaving(self, uid: str) -> bool:
+        return uid in self._evicted or bool(self._at(uid)[0]["leaving"])
 
     def _at(self, uid: str) -> tuple[JSON, ...]:
         return self._pods.at(("", uid))

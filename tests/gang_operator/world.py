@@ -25,7 +25,8 @@ class World:
     Events of one resource arrive in order; `arrival` says which resource's come first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, preempts: bool = True) -> None:
+        self.preempts = preempts
         self.clock = Steps()
         self.api = Recorder(self.clock.now)
         self.questions: list[PlanRequest] = []
@@ -35,7 +36,7 @@ class World:
         self.arrival = list(PATHS)
         self.events: dict[str, list[Callable[[], None]]] = {resource: [] for resource in PATHS}
         self.answer: Callable[[PlanRequest], PlanAnswer] = self._by_counts
-        self.operator = Operator(self.api, self.clock, self, self.told.append)
+        self.operator = Operator(self.api, self.clock, self, self.told.append, preempts=self.preempts)
         self._feed = feed(self.api.server, self.operator, PATHS, self._hand_over)
         for namespace in ("blue", "red"):
             self.api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
@@ -47,7 +48,7 @@ class World:
     def restart(self) -> None:
         """The operator loses all it knew."""
         self.operator.stop()
-        self.operator = Operator(self.api, self.clock, self, self.told.append)
+        self.operator = Operator(self.api, self.clock, self, self.told.append, preempts=self.preempts)
         self._feed.stop()
         self._feed = feed(self.api.server, self.operator, PATHS, self._hand_over)
 

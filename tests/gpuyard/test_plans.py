@@ -51,7 +51,6 @@ def test_what_is_no_object_is_no_request(body: Any) -> None:
 @pytest.mark.parametrize(
     ("field", "contents"),
     [
-        ("preempt", [1, "true", None]),
         ("namespace", [None, "", 1, {}, ["x"]]),
         ("podGroup", [None, "", 1, {}, ["x"]]),
         ("needed", [None, "2", 2.0, 2.7, 1e300, True, 0, -5, MOST_NEEDED + 1, 10**30, [2]]),
@@ -66,3 +65,9 @@ def test_a_field_that_cannot_be_used_is_named(field: str, contents: list[Any]) -
     del body[field]
     with pytest.raises(ValueError, match=f"^{field}: "):
         request_from_json(body)
+
+
+@pytest.mark.parametrize("content", [1, "true", None])
+def test_whether_others_may_go_is_said_by_yes_or_no(content: Any) -> None:
+    with pytest.raises(ValueError, match="^preempt: "):
+        request_from_json({**request_to_json(REQUEST), "preempt": content})
