@@ -2,7 +2,7 @@
 
 Stands for nothing in Kubernetes: kube-scheduler keeps its connection for as long as the server does, so an extender
 that lost the Lease would be asked for ever. A 307 with `Connection: close` costs no scheduling attempt, because Go
-repeats the POST there; `Error` costs one, and comes only when nobody knows who is active.
+repeats the POST there; `Error` costs one, and comes only when nobody gets to know in time who is active.
 """
 
 from typing import Any, Final, Protocol
@@ -32,6 +32,9 @@ class Election(Protocol):
     def elsewhere(self) -> str:
         """Where it listens otherwise, as host:port; empty when that is unknown."""
 
+    async def settled(self) -> None:
+        """Wait, not for long, until it is known who is active."""
+
 
 class Doorkeeper:
     """The ASGI application `app`, behind the election."""
@@ -40,9 +43,14 @@ class Doorkeeper:
         self._app, self._election = app, election
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] not in _ANSWERS or self._election.leading:
-            await self._app(scope, receive, send)
-            return
+        if scope["type"] == "http" and scope["path"] in _ANSWERS:
+            await self._election.settled()
+            if not self._election.leading:
+                await self._send_on(scope, send)
+                return
+        await self._app(scope, receive, send)
+
+    async def _send_on(self, scope: Message, send: Send) -> None:
         status, content = _ANSWERS[scope["path"]]
         headers: list[Header] = []
         if self._election.elsewhere:

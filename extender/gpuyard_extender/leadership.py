@@ -19,6 +19,8 @@ LEASE_SECONDS: Final = 6
 RETRY_SECONDS: Final = 1.0
 HAND_BACK_SECONDS: Final = 5.0
 """How long a holder that ends waits for the next one."""
+SETTLE_SECONDS: Final = 2.0
+"""Between two holders nobody is known to be active for a moment; kube-scheduler waits 5 s for an answer (httpTimeout)."""
 
 _LEASES: Final = f"/apis/coordination.k8s.io/v1/namespaces/{vocabulary.NAMESPACE}/leases"
 RESOURCES: Final = {
@@ -74,6 +76,12 @@ class Leadership:
     def elsewhere(self) -> str:
         """Where the active extender listens, as host:port; empty when it is this one, or unknown."""
         return "" if self._holder == self._who.identity else self._holder.rpartition("@")[2]
+
+    async def settled(self) -> None:
+        """Wait, not for long, until it is known who is active."""
+        until = self._runtime.now() + SETTLE_SECONDS
+        while not (self.leading or self.elsewhere) and await self._changed.wait(until):
+            pass
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         self._learn(resource, next(iter(objects), None))

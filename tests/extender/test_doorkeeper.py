@@ -17,6 +17,12 @@ VERBS = ("/filter", "/prioritize", "/bind", "/v1/plans")
 class Election:
     leading: bool = False
     elsewhere: str = ""
+    becomes: "Election | None" = None
+    """What comes of it while somebody waits."""
+
+    async def settled(self) -> None:
+        if self.becomes:
+            self.leading, self.elsewhere = self.becomes.leading, self.becomes.elsewhere
 
 
 async def inner(scope: Message, receive: Receive, send: Send) -> None:
@@ -53,6 +59,11 @@ def test_another_sends_the_caller_on_and_ends_the_connection(path: str) -> None:
 def test_who_asked_in_tls_is_sent_on_in_tls() -> None:
     _, headers, _ = ask("/bind", Election(elsewhere="10.0.0.2:8081"), "https")
     assert headers[b"location"] == b"https://10.0.0.2:8081/bind"
+
+
+def test_who_asks_between_two_active_ones_is_answered_by_the_next() -> None:
+    assert ask("/filter", Election(becomes=Election(leading=True)))[2] == "answered"
+    assert ask("/filter", Election(becomes=Election(elsewhere="10.0.0.2:8081")))[0] == 307
 
 
 def test_when_nobody_knows_the_active_one_the_verbs_fail_as_the_protocol_says() -> None:

@@ -8,7 +8,14 @@ import pytest
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_extender.endpoints import Address, leads_to
-from gpuyard_extender.leadership import HAND_BACK_SECONDS, LEASE_SECONDS, RESOURCES, FencedApi, Leadership
+from gpuyard_extender.leadership import (
+    HAND_BACK_SECONDS,
+    LEASE_SECONDS,
+    RESOURCES,
+    SETTLE_SECONDS,
+    FencedApi,
+    Leadership,
+)
 
 FIRST, SECOND, LAPTOP = Address("10.0.0.1", 8081), Address("10.0.0.2", 8081), Address("172.18.0.1", 9000)
 
@@ -121,6 +128,26 @@ def test_a_laptop_takes_over_at_once_and_the_one_before_knows_it(cluster: Cluste
     assert cluster.service == [("172.18.0.1", 9000)]
     cluster.run(60)
     assert (pod.leading, laptop.leading) == (False, True)
+
+
+def test_between_two_active_ones_who_asks_waits_for_the_next_and_not_for_ever(cluster: Cluster) -> None:
+    alone, settled = cluster.start(FIRST), list[float]()
+
+    async def ask() -> None:
+        await alone.settled()
+        settled.append(cluster.clock.now())
+
+    cluster.spawn(ask())
+    cluster.run(1)
+    assert (settled, alone.leading) == ([cluster.began], True)
+    cluster.api.down = True
+    cluster.run(LEASE_SECONDS)
+    asked = cluster.clock.now()
+    cluster.api.objects.clear()
+    alone.replace("leases", [])
+    cluster.spawn(ask())
+    cluster.run(60)
+    assert (settled, alone.leading) == ([cluster.began, asked + SETTLE_SECONDS], False)
 
 
 def test_who_hands_back_goes_on_until_another_leads(cluster: Cluster) -> None:
