@@ -4,8 +4,9 @@ Every document carries `"v": 1`. A reader ignores what it does not know and gets
 content of an annotation is somebody else's data and never crashes a component.
 """
 
+import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuyard.gpus import GPU, Instance
@@ -74,7 +75,7 @@ def _inventory(document: Mapping[str, Any]) -> Inventory:
     if min(counts) < 1 or len(gpus) * max(counts) > MOST_DEVICES:
         raise ValueError(f"{len(gpus)} GPUs cannot be shared {max(counts)} times")
     return Inventory(
-        gpus=tuple(_gpu(found) for found in gpus),
+        gpus=_mutual([_gpu(found) for found in gpus]),
         sharing=sharing,
         mig_strategy=MigStrategy(document["migStrategy"]),
     )
@@ -132,6 +133,15 @@ def _gpu(document: Mapping[str, Any]) -> GPU:
         instances=tuple(_instance(found) for found in document["instances"]),
         lost_links=tuple(_whole(index) for index in document.get("lostLinks", ())),
     )
+
+
+def _mutual(gpus: Sequence[GPU]) -> tuple[GPU, ...]:
+    """A link that one end says to be lost is lost for both: tools read it from either. None leads to itself."""
+    lost = {gpu.index: set(gpu.lost_links) - {gpu.index} for gpu in gpus}
+    for gpu in gpus:
+        for other in lost[gpu.index] & lost.keys():
+            lost[other].add(gpu.index)
+    return tuple(dataclasses.replace(gpu, lost_links=tuple(sorted(lost[gpu.index]))) for gpu in gpus)
 
 
 def _instance(document: Mapping[str, Any]) -> Instance:

@@ -25,12 +25,12 @@ CLOSEST: Final = (
     # It has GPUs, but of another kind.
     Reason.GPU_MEMORY_TOO_SMALL,
     Reason.GPU_MODEL_MISMATCH,
+    Reason.INVALID_REQUEST,
     # It is not meant for this pod.
     Reason.NODE_NOT_READY,
     Reason.TAINT_NOT_TOLERATED,
     Reason.NODE_AFFINITY_MISMATCH,
     Reason.RESERVATION_MISSING,
-    Reason.INVALID_REQUEST,
     Reason.NO_SUCH_RESOURCE,
 )
 """The reasons of nodes, those first that leave the least to change."""

@@ -1,12 +1,17 @@
 """Why a node's devices do not suffice, said by reason code and with the numbers."""
 
+import dataclasses
 from collections.abc import Sequence
+from typing import Final
 
 from gpuyard import vocabulary
 from gpuyard.cluster import Node
 from gpuyard.inventory import Device
 from gpuyard.occupancy import Occupancy
 from gpuyard.verdicts import Reason, Rejection
+
+_LABEL: Final = f"for fake GPUs it needs the label {vocabulary.FAKE_GPUS}=true"
+"""Said of nodes on which no plugin runs: that it is missing is the most frequent reason."""
 
 
 def by_devices(occupancy: Occupancy, resource: str, needed: int) -> Rejection | None:
@@ -34,7 +39,9 @@ def by_count(node: Node, resource: str, needed: int) -> Rejection:
     total = node.fit.allocatable.get(resource, 0)
     offered = node.devices(resource)
     if not total and not offered:
-        return absent(node.name, resource)
+        found = absent(node.name, resource)
+        unlabelled = vocabulary.FAKE_GPUS not in node.fit.labels
+        return dataclasses.replace(found, detail=f"{found.detail}; {_LABEL}") if unlabelled else found
     left = max(0, total - node.used.get(resource, 0))
     numbers = f"{needs(resource, needed, offered)}, {left} free of {total} allocatable"
     return Rejection(node.name, _reason(resource, offered), numbers)

@@ -169,6 +169,12 @@ def test_limits_follow_the_pod_whoever_is_admitted_first_and_over_a_restart(orde
         assert f"|{memory}|" in sees["GPUYARD_GPU_0"], "nvidia-smi shows it, too"
     found = {holder.pod: holder.limits.milli for held in world.plugin.holders().values() for holder in held}
     assert found == {"big": 500, "small": 125}
+    admitted = [world.kubelet.status(obj) for obj in pods.values()]
+    world.start()
+    world.plugin.replace("pods", admitted)
+    assert {(h.pod, h.limits.milli) for held in world.plugin.holders().values() for h in held} == set(
+        found.items()
+    )
 
 
 def test_a_kubelet_that_does_not_answer_costs_the_plan_and_nothing_else() -> None:

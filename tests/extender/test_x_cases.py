@@ -1,21 +1,23 @@
 """What users reported of other GPU schedulers, and where this repository holds that it does not happen here.
 
-The cases are numbered in the order in which they were collected. Each is held by tests that exist elsewhere, by those
-below, or stands with the reason why nothing holds it.
+The cases are numbered in the order in which they were collected. Each is held by tests that exist elsewhere, or by
+those below.
 """
 
+import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 
 from gpuyard import annotations, vocabulary
+from gpuyard.gpus import GPU, Instance
+from gpuyard.inventory import Inventory, MigStrategy
 from gpuyard.verdicts import Reason
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod
 
 TESTS = Path(__file__).parents[1]
 HERE = "extender/test_x_cases"
-NO_LIMITS = "a share of a GPU by memory or thousandths cannot be asked for yet"
 
 HELD = {
     1: (
@@ -28,11 +30,21 @@ HELD = {
         "gpuyard/test_audit",
         "test_a_pod_without_a_readable_plan_is_found",
     ),
+    3: (
+        "limits of another pod",
+        "device_plugin/test_admissions",
+        "test_limits_follow_the_pod_whoever_is_admitted_first_and_over_a_restart",
+    ),
     4: ("a pod that writes its own plan", HERE, "test_a_plan_that_a_pod_brings_itself_is_worth_nothing"),
     5: (
         "a refusal that leaves the pod stuck",
         "cluster/kubelet/test_service",
         "test_a_plugins_refusal_fails_the_pod",
+    ),
+    6: (
+        "sizes of another pod",
+        "device_plugin/test_admissions",
+        "test_limits_follow_the_pod_whoever_is_admitted_first_and_over_a_restart",
     ),
     7: ("a plugin that decides anew", "device_plugin/test_choice", "test_the_plan_is_followed_to_the_letter"),
     8: ("a plan with more ids than asked", HERE, "test_a_plan_has_just_as_many_ids_as_were_asked_for"),
@@ -120,6 +132,12 @@ HELD = {
         "test_a_plugin_without_memory_still_knows_who_holds_what",
     ),
     28: ("a pod that asks for 0 GPUs", HERE, "test_a_pod_that_asks_for_no_gpu_passes_and_is_bound_plainly"),
+    29: ("memory without a GPU", HERE, "test_memory_of_no_gpu_is_refused_by_its_annotation"),
+    30: (
+        "more than a whole GPU",
+        "gpuyard/test_limits",
+        "test_an_amount_that_is_none_names_the_annotation_and_the_remedy",
+    ),
     31: (
         "a GPU without a wish for its memory",
         "gpuyard/test_placement",
@@ -131,6 +149,7 @@ HELD = {
         "gpuyard/test_eligibility",
         "test_memory_is_asked_of_each_gpu_and_not_of_the_node",
     ),
+    34: ("a label that is missing", HERE, "test_a_node_without_the_label_is_told_what_it_lacks"),
     35: ("a question about what is not there", "extender/test_app", "test_a_pod_is_explained_by_name"),
     36: (
         "several GPU containers that crash",
@@ -142,6 +161,12 @@ HELD = {
         "device_plugin/test_node_pods",
         "test_any_object_at_all_is_read_or_left_out",
     ),
+    38: (
+        "older forms of MIG ids",
+        HERE,
+        "test_mig_ids_of_either_form_are_planned_held_and_given_back",
+    ),
+    39: ("a layout that nobody can see", "cli/test_top_rows", "test_instances_are_drawn_with_who_has_them"),
     40: (
         "GPUs in MIG mode without instances",
         "device_plugin/test_node_inventory",
@@ -156,6 +181,11 @@ HELD = {
         "a placement that keeps the largest hole",
         "gpuyard/test_mig",
         "test_one_instance_lies_where_it_leaves_the_largest_holes",
+    ),
+    43: (
+        "links that differ by direction",
+        "gpuyard/test_annotations",
+        "test_a_link_that_one_end_has_lost_is_lost_for_both_whatever_an_inventory_says",
     ),
     44: (
         "links that are looked up for every question",
@@ -187,37 +217,17 @@ HELD = {
         "device_plugin/test_service",
         "test_a_sick_gpu_is_listed_as_such_until_it_recovers",
     ),
+    50: ("topology of unknown age", HERE, "test_what_is_free_does_not_wait_for_a_new_inventory"),
     51: (
         "preemption without victims that help",
         "extender/test_preempting",
         "test_victims_are_found_where_kube_scheduler_sent_none",
     ),
 }
-OPEN = {
-    3: ("limits of another pod", NO_LIMITS),
-    6: ("sizes of another pod", NO_LIMITS),
-    29: ("memory without a GPU", NO_LIMITS),
-    30: ("more than a whole GPU", NO_LIMITS),
-    34: (
-        "a label that is missing",
-        "no command looks for it; a plugin that does not start names the label that it waits for",
-    ),
-    38: (
-        "older forms of MIG ids",
-        "only ids that the fake plugin makes are read; none of them is of the older form",
-    ),
-    39: (
-        "a layout that nobody can see",
-        "the layout of a GPU is shown nowhere yet but in the inventory of its node",
-    ),
-    43: ("links that differ by direction", "links are domains and not pairs here: they cannot be asymmetric"),
-    50: ("topology of unknown age", "the inventory does not say when it was written"),
-}
 
 
-def test_every_case_is_held_or_open_with_a_reason() -> None:
-    assert not HELD.keys() & OPEN.keys()
-    assert sorted({*HELD, *OPEN}) == list(range(1, 52))
+def test_every_case_is_held() -> None:
+    assert list(HELD) == list(range(1, 52))
 
 
 @pytest.mark.parametrize(("module", "test"), sorted({(module, test) for _, module, test in HELD.values()}))
@@ -342,3 +352,75 @@ def test_more_gpus_than_a_node_has_are_refused_with_both_numbers() -> None:
     assert found is not None
     assert found["code"] == Reason.INSUFFICIENT_GPUS
     assert [node["detail"] for node in found["nodes"]] == ["needs 16 GPUs, 8 free of 8"]
+
+
+def test_memory_of_no_gpu_is_refused_by_its_annotation() -> None:
+    stage = Stage(gpu_node("n1", 1, shares=10))
+    pod = gpu_pod("none", 0)
+    pod["metadata"]["annotations"] = {vocabulary.GPU_MEMORY: "100Mi"}
+    pod["spec"]["containers"][0]["resources"]["limits"][vocabulary.GPU_SHARED] = "0"
+    stage.create(pod)
+    answer = stage.filter(pod)
+    assert (answer["NodeNames"], list(answer["FailedAndUnresolvableNodes"])) == ([], ["n1"])
+    found = stage.extender.explain("default", "none")
+    assert found is not None
+    assert (found["code"], found["detail"].partition(":")[0]) == ("InvalidRequest", vocabulary.GPU_MEMORY)
+
+
+def test_a_node_without_the_label_is_told_what_it_lacks() -> None:
+    bare, labelled = gpu_node("bare", 0, inventory=False), gpu_node("labelled", 0, inventory=False)
+    labelled["metadata"]["labels"] = {vocabulary.FAKE_GPUS: "true"}
+    stage = Stage(bare, labelled)
+    stage.create(gpu_pod("a"))
+    found = stage.extender.explain("default", "a")
+    assert found is not None
+    assert {node["node"]: node["detail"] for node in found["nodes"]} == {
+        "bare": "the node offers no nvidia.com/gpu; for fake GPUs it needs the label gpuyard.io/fake-gpus=true",
+        "labelled": "the node offers no nvidia.com/gpu",
+    }
+
+
+@pytest.mark.parametrize(
+    "identity",
+    ["MIG-4d1a7b1c-0e7a-5c7e-9b1f-3d2f5f0c9a11", "MIG-GPU-b8ea3855-276c-c9cb-b366-c6fa655957c5/1/0"],
+)
+def test_mig_ids_of_either_form_are_planned_held_and_given_back(identity: str) -> None:
+    cut = GPU(0, device("n1", 0), "NVIDIA-A100-SXM4-40GB", 40960, mig_enabled=True)
+    cut = dataclasses.replace(cut, instances=(Instance("1g.5gb", 0, 1, identity),))
+    node, resource = gpu_node("n1", 0), vocabulary.mig_resource("1g.5gb")
+    inventory = annotations.write_inventory(Inventory((cut,), mig_strategy=MigStrategy.MIXED))
+    node["metadata"]["annotations"] = {vocabulary.INVENTORY: inventory}
+    node["status"]["allocatable"][resource] = "1"
+    stage = Stage(node)
+    pod = gpu_pod("a", resource=resource)
+    stage.create(pod)
+    stage.filter(pod)
+    assert stage.bound(pod, "n1") == ""
+    assert identity in stage.server.pods["a"]["metadata"]["annotations"][vocabulary.ALLOCATION]
+    told = gpu_pod("a", resource=resource, node="n1", plan=[identity], truth=[identity], phase="Running")
+    stage.extender.observe("pods", "MODIFIED", told)
+    assert stage.filter(gpu_pod("b", resource=resource))["NodeNames"] == []
+    stage.delete(told)
+    assert stage.filter(gpu_pod("b", resource=resource))["NodeNames"] == ["n1"]
+
+
+def test_what_is_free_does_not_wait_for_a_new_inventory() -> None:
+    """The inventory says what there is, the pods who has it: nothing of it grows old when pods come and go."""
+    halves = tuple(
+        GPU(i, device("n1", i), "NVIDIA-A100-SXM4-40GB", 40960, numa=i // 4, switch=i // 4) for i in range(8)
+    )
+    node = gpu_node("n1", 8)
+    node["metadata"]["annotations"] = {vocabulary.INVENTORY: annotations.write_inventory(Inventory(halves))}
+    stage = Stage(node)
+    pods = [gpu_pod("a", 3), gpu_pod("b", 3), gpu_pod("c", 2)]
+    for pod in pods:
+        pod["metadata"]["annotations"] = {vocabulary.TOPOLOGY: "same-numa"}
+        stage.create(pod)
+        stage.filter(pod)
+    assert [stage.bound(pod, "n1") for pod in pods] == ["", "", Reason.TOPOLOGY_UNSATISFIED.text]
+    assert [
+        {int(halves.index(gpu)) // 4 for gpu in halves if gpu.uuid in planned(stage, n)} for n in "ab"
+    ] == [
+        {0},
+        {1},
+    ]

@@ -1,5 +1,6 @@
 import dataclasses
 import json
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from gpuyard.annotations import read_allocation, read_inventory, write_allocation, write_inventory
 from gpuyard.gpus import GPU, Instance
 from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.topology import NVLINK, linked_sets, nearness
 from tests.gpuyard.builders import GPU_RESOURCE, gpus, split
 
 TEXT = st.text(max_size=8)
@@ -29,7 +31,8 @@ GPUS = st.builds(
     st.booleans(),
     st.booleans(),
     st.lists(INSTANCES, max_size=2).map(tuple),
-    st.lists(WHOLE, max_size=2).map(tuple),
+    # To GPUs that are not there: to others they would be told of these, too.
+    st.sets(st.integers(2 * 10**9, 3 * 10**9), max_size=2).map(lambda found: tuple(sorted(found))),
 )
 INVENTORIES = st.builds(
     Inventory,
@@ -147,3 +150,17 @@ def test_half_a_surrogate_pair_is_no_text() -> None:
     assert read_allocation(whole.replace("\\ude00", "")) is None
     inventory = write_inventory(Inventory((GPU(0, "GPU-0", "m", 1),)))
     assert read_inventory(inventory.replace("GPU-0", "\\udc00")) is None
+
+
+@given(st.lists(st.lists(st.integers(-1, 9), max_size=4), min_size=1, max_size=6))
+def test_a_link_that_one_end_has_lost_is_lost_for_both_whatever_an_inventory_says(
+    lost: list[list[int]],
+) -> None:
+    told = zip(gpus(len(lost), nvlink=True), lost, strict=True)
+    yard = tuple(dataclasses.replace(gpu, lost_links=tuple(others)) for gpu, others in told)
+    found = read_inventory(write_inventory(Inventory(yard)))
+    assert found is not None
+    for a, b in combinations(found.gpus, 2):
+        cut = b.index in lost[a.index] or a.index in lost[b.index]
+        assert (nearness(a, b) == NVLINK) == (nearness(b, a) == NVLINK) == (not cut)
+    assert set().union(*linked_sets(found.gpus)) == set(range(len(lost))), "each with itself at least"

@@ -44,6 +44,7 @@ def test_every_code_that_a_node_can_give_has_its_place_in_the_order() -> None:
         Reason.QUOTA_EXCEEDED,
         Reason.QUEUED_BEHIND,
         Reason.LEADER_UNAVAILABLE,
+        Reason.NO_SUCH_QUEUE,
     }
     for code in set(Reason) - not_of_nodes:
         assert closest([code]) is code
