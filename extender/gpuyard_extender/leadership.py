@@ -20,7 +20,7 @@ RETRY_SECONDS: Final = 1.0
 HAND_BACK_SECONDS: Final = 5.0
 """How long a holder that ends waits for the next one."""
 SETTLE_SECONDS: Final = 2.0
-"""Between two holders nobody is known to be active for a moment; kube-scheduler waits 5 s for an answer (httpTimeout)."""
+"""For a moment between two holders nobody is known to be active; kube-scheduler waits 5 s (httpTimeout)."""
 
 _LEASES: Final = f"/apis/coordination.k8s.io/v1/namespaces/{vocabulary.NAMESPACE}/leases"
 RESOURCES: Final = {
