@@ -9,15 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import yaml
-
 from gpuyard import yard
 from gpuyard.policies import registry
 from gpuyard.writes import JSON
 from gpuyard_cli import injections, running
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.examples import load
-from gpuyard_cli.inputs import InvalidInputError
+from gpuyard_cli.inputs import InvalidInputError, parsed
 from gpuyard_cli.observation import Observation, PodSeen, observe
 from gpuyard_cli.runner import Outcome
 from gpuyard_cli.steps_backend import StepsBackend
@@ -73,8 +71,7 @@ class Cluster:
         RefusedError when the API server will not have one.
         """
         for given in objects:
-            documents = yaml.safe_load_all(given) if isinstance(given, str) else [given]
-            for obj in filter(None, documents):
+            for obj in parsed(given, "objects") if isinstance(given, str) else [given]:
                 self._done(self._backend.apply(obj))
 
     def delete(self, kind: str, name: str, namespace: str = "default") -> None:

@@ -2,9 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import orjson
 import yaml
+
+_DEEPEST: Final = 20
+
+
+class _Loader(yaml.CSafeLoader):
+    """As kubectl reads YAML: what looks like a date is a text."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in found if not tag.endswith(":timestamp")]
+        for first, found in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
 class InvalidInputError(Exception):
@@ -18,17 +30,47 @@ class InvalidInputError(Exception):
 def documents(path: Path) -> list[Any]:
     """The YAML documents of a file, empty ones left out."""
     try:
-        found = list(yaml.load_all(path.read_text(), Loader=yaml.CSafeLoader))
+        return parsed(path.read_text(), path)
     except OSError as error:
-        raise InvalidInputError(
-            path, "", error.strerror or str(error), "give a file that can be read"
-        ) from error
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or a date such as 2024-99-99
+        problem = error.strerror or str(error)
+        raise InvalidInputError(path, "", problem, "give a file that can be read") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(path, "", "not valid YAML", "write valid YAML") from error
+
+
+def parsed(text: str, file: Path | str) -> list[Any]:
+    """The YAML documents of a text that is from `file`."""
+    try:
+        found = list(yaml.load_all(text, Loader=_Loader))
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: what a tag says of its text is not so
         where = getattr(error, "problem_mark", None)
         line = f"line {where.line + 1}" if where else ""
         problem = getattr(error, "problem", None) or "not valid YAML"
-        raise InvalidInputError(path, line, problem, "write valid YAML") from error
+        raise InvalidInputError(file, line, problem, "write valid YAML") from error
+    for document in found:
+        _check(file, document)
     return [document for document in found if document is not None]
+
+
+def _check(file: Path | str, document: Any) -> None:
+    """Only what is JSON goes to an API server or an extender."""
+    try:
+        orjson.dumps(document)
+    except TypeError as error:
+        remedy = "write only mappings with texts as keys, lists, texts, numbers, true and false"
+        raise InvalidInputError(file, _place(document), str(error), remedy) from error
+
+
+def _place(document: Any, place: str = "", depth: int = 0) -> str:
+    """Where in a document the first thing is that is not JSON; not further down than people look."""
+    parts = enumerate(document) if isinstance(document, list) else ()
+    for key, part in document.items() if isinstance(document, dict) else parts:
+        try:
+            orjson.dumps(part)
+        except TypeError:
+            if depth < _DEEPEST:
+                return _place(part, f"{place}.{key}".lstrip("."), depth + 1)
+    return place
 
 
 class Fields:
