@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpuyard import explain, vocabulary
-from gpuyard.verdicts import Reason
+from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_extender.pods import Pod
 from gpuyard_kube.api import Api
@@ -49,6 +49,8 @@ class Events:
             return
         counts = ", ".join(f"{len(found[reason])} × {reason}" for reason in sorted(found))
         text = f"no node that was asked about takes the pod: {counts}; {code.change}"
+        if isinstance(pod.request, Rejection):
+            text = f"{pod.request.detail}; {code.change}"
         self._due[pod.uid] = _Change(pod, code, text, pod.uid in self._told)
         self._told.pop(pod.uid, None)
         self._told[pod.uid] = code

@@ -45,6 +45,25 @@ async def a_pod_that_only_the_extender_refuses_is_told_why_by_one_event(cluster:
     assert await cluster.hands.code(cluster.namespace, "picky") == "GPUModelMismatch"
 
 
+async def what_cannot_be_a_share_is_refused_by_the_name_of_its_annotation(cluster: Cluster) -> None:
+    asked = {"of-nothing": (0, "300"), "too-much": (1, "1500"), "of-a-whole-gpu": (1, "300")}
+    for name, (gpus, milli) in asked.items():
+        metadata = {"name": name, "annotations": {vocabulary.GPU_MILLI: milli}}
+        await cluster.create(cluster.path, {"metadata": metadata, "spec": spec(gpus)})
+
+    async def refused() -> bool:
+        told = [event for name in asked for event in await events(cluster, name)]
+        return len(told) == len(asked)
+
+    await until(refused, "an event for each says why it waits")
+    for name in asked:
+        [event] = await events(cluster, name)
+        assert event["reason"] == await cluster.hands.code(cluster.namespace, name) == "InvalidRequest"
+        assert not node_of((await cluster.pods())[name])
+        # Whether GPUs are whole only a node can say: then the explanation has the words.
+        assert name == "of-a-whole-gpu" or event["message"].startswith(vocabulary.GPU_MILLI), event["message"]
+
+
 def spec(gpus: int) -> JSON:
     limits = {vocabulary.GPU: str(gpus)}
     container = {"name": "main", "image": "busybox:1.36", "resources": {"limits": limits}}
