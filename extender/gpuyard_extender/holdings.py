@@ -63,7 +63,7 @@ class Holdings:
 
     def cluster(self, besides: Collection[str]) -> Cluster:
         """All nodes with all claims on them, except those of the pods `besides` (UIDs)."""
-        self._settle()
+        self.settle()
         built = dict(self._built)
         for name in {self._claims[uid].node for uid in besides if uid in self._claims} & built.keys():
             built[name] = nodes.build(self._facts[name], self._on_node[name], besides)
@@ -71,7 +71,7 @@ class Holdings:
 
     def node(self, name: str, besides: Collection[str]) -> Node | None:
         """The same for one node."""
-        self._settle()
+        self.settle()
         if any(uid in self._claims and self._claims[uid].node == name for uid in besides):
             facts = self._facts.get(name)
             return nodes.build(facts, self._on_node[name], besides) if facts else None
@@ -79,12 +79,12 @@ class Holdings:
 
     def find(self, names: Sequence[str]) -> Column:
         """The row of each node in the fleet, -1 for names that are not known."""
-        self._settle()
+        self.settle()
         return self.fleet.find(names)
 
     def view(self, pod: PodFit, request: PodRequest) -> View:
         """What pods like this one meet on every node, the pod's own claim included."""
-        self._settle()
+        self.settle()
         found = self._views.of(pod, request)
         found.refresh(self.changes, self.changed_since)
         return found
@@ -96,7 +96,7 @@ class Holdings:
 
     def shapes(self) -> Iterator[tuple[str, Shape]]:
         """What each pod (by UID) with a place asked for."""
-        self._settle()
+        self.settle()
         for name, node in self._built.items():
             booked = {uid: claim.booked for uid, claim in self._on_node.get(name, {}).items()}
             yield from parts.shapes(node, booked).items()
@@ -134,7 +134,8 @@ class Holdings:
         self._changed[node] = self.changes
         self._touched.add(node)
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Build what has been touched; every question does so."""
         for name in self._touched:
             self._build(name)
         self._touched.clear()

@@ -57,10 +57,9 @@ class Extender:
     ) -> None:
         """`book` is where decisions are noted for good, if anywhere."""
         self.ledger, self.tally, self.history = Ledger(self._tell), Tally(), History()
-        self._runtime, self.book = runtime, book
-        self._experience, self._chosen = Experience(self.ledger), registry.named(settings.policy)
-        self._policy = Informed(self._chosen, self._experience.workload)
-        self._narrate = narrate
+        self._runtime, self.book, self._narrate = runtime, book, narrate
+        self.experience, self._chosen = Experience(self.ledger), registry.named(settings.policy)
+        self._policy = Informed(self._chosen, self.experience.workload)
         self._unlisted = set(PATHS)
         self._pushes = Pushes()
         self._binder = Binder(self.ledger, api, runtime, self._tell)
@@ -82,6 +81,8 @@ class Extender:
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         self.ledger.replace(resource, objects)
         self._unlisted.discard(resource)
+        if self.ready:  # The first verb is not to wait for all nodes.
+            self.ledger.holdings.settle()
         self._look_again()
 
     def observe(self, resource: str, event: str, obj: JSON) -> None:
@@ -164,9 +165,8 @@ class Extender:
     def explain(self, namespace: str, name: str) -> JSON | None:
         """Why a pod waits (see `explaining.Explanation`); None when there is no such pod."""
         pod = self.ledger.pods.named(namespace, name)
-        if pod is None:
-            return None
-        return explaining.explain_pod(pod, self.ledger, self._policy, self._runtime.now()).to_json()
+        now = self._runtime.now()
+        return explaining.explain_pod(pod, self.ledger, self._policy, now).to_json() if pod else None
 
     def explain_group(self, namespace: str, name: str) -> JSON | None:
         """Why a pod group waits; None when neither it nor a member is known."""
@@ -175,9 +175,10 @@ class Extender:
 
     def simulation(self, asked: Asked) -> Callable[[], Simulated]:
         """Would it fit? What is returned says so, in any thread; ValueError there names the field that is wrong."""
-        seen, workload = simulating.snapshot(self.ledger, self._runtime.now()), self._experience.workload()
-        # A memory of its own, since it may run beside the verbs.
-        policy = Informed(self._chosen, lambda: workload)
+        seen, workload = simulating.snapshot(self.ledger, self._runtime.now()), self.experience.workload()
+        policy = Informed(
+            self._chosen, lambda: workload
+        )  # With a memory of its own: it may run beside the verbs.
         return lambda: simulating.simulate(asked, seen, policy)
 
     def accounts(self) -> LedgerAccount:

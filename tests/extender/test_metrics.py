@@ -88,6 +88,20 @@ def test_binds_that_wait_for_their_gang_and_pods_that_were_woken_are_counted() -
     assert scraped(stage)["held_binds"] == 0
 
 
+def test_free_gpus_that_no_typical_pod_can_use_are_fragments() -> None:
+    stage = Stage(gpu_node("full", 2), gpu_node("one-left", 3), gpu_node("empty", 2), gpu_node("plain", 0))
+    for node in ("full", "one-left"):
+        held = [device(node, 0), device(node, 1)]
+        stage.create(gpu_pod(f"pair-on-{node}", 2, node=node, plan=held, truth=held))
+    found = scraped(stage)
+    assert (found["free_gpus"], found["fragmented_gpus"]) == (3, 1)
+    parts = {name: value for name, value in found.items() if name.startswith("node_fragmented_gpus")}
+    names = {
+        f"node_fragmented_gpus {node}": lost for node, lost in (("full", 0), ("one-left", 1), ("empty", 0))
+    }
+    assert parts == names
+
+
 @pytest.mark.parametrize("verb", ["filter", "prioritize", "bind"])
 def test_each_verb_has_its_durations(verb: str) -> None:
     stage = Stage(gpu_node("node-1"))
