@@ -1,17 +1,24 @@
 """A PodGroup (scheduling.x-k8s.io/v1alpha1), read from its object.
 
 Of its spec nothing but minMember counts. `scheduleTimeoutSeconds` is accepted with any value (absent, 0 as
-mpi-operator always writes, negative) and has no effect: a waiting gang holds nothing, so nothing need time out.
+mpi-operator always writes, 60 as Trainer does, negative) and has no effect: it bounds how long members may hold nodes
+while they wait for others, and a waiting gang holds nothing. A deadline is what an annotation says (`endings`).
 `minResources` is not trusted either: clients write it inconsistently with their pods, and the plan looks at the pods
 themselves. What we add is an annotation, for typed clients drop fields of the spec that they do not know.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from gpuyard import nearness, vocabulary
 from gpuyard.nearness import Nearness
 from gpuyard.writes import JSON
+from gpuyard_operator.members import moment
+
+WAIT, RESTART, RELEASE = "wait", "restart", "release"
+MOST_DIGITS: Final = 9
+_Wish = TypeVar("_Wish")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +30,11 @@ class Group:
     uid: str
     min_member: int = 1
     terminating: bool = False
-    restarts: bool = False
-    """When fewer than minMember are left of a started group, all are evicted, to start together again."""
+    created_at: float = 0.0
+    below: str = WAIT
+    """What becomes of a started group of which fewer than minMember are left."""
+    deadline_seconds: int = 0
+    """How long it may take to start; 0: for ever."""
     nearness: Nearness | None = None
     fault: str = ""
     """What cannot be understood of its wishes; its members wait until that is mended."""
@@ -47,25 +57,38 @@ def read(obj: JSON | None) -> Group | None:
     metadata = (obj or {}).get("metadata") or {}
     if obj is None or not metadata.get("name") or not metadata.get("uid"):
         return None
-    wish, fault = _nearness(metadata.get("annotations") or {})
+    annotations = metadata.get("annotations") or {}
+    wish, fault = _read(nearness.parse, annotations)
+    seconds, other_fault = _read(_deadline, annotations)
     return Group(
         namespace=str(metadata.get("namespace", "")),
         name=str(metadata["name"]),
         uid=str(metadata["uid"]),
         min_member=_min_member((obj.get("spec") or {}).get("minMember")),
         terminating=bool(metadata.get("deletionTimestamp")),
-        restarts=(metadata.get("annotations") or {}).get(vocabulary.BELOW_MINIMUM) == "restart",
+        created_at=moment(metadata.get("creationTimestamp")) or 0.0,
+        below=str(annotations.get(vocabulary.BELOW_MINIMUM)),
+        deadline_seconds=seconds or 0,
         nearness=wish,
-        fault=fault,
+        fault=fault or other_fault,
         status=obj.get("status") or {},
     )
 
 
-def _nearness(annotations: JSON) -> tuple[Nearness | None, str]:
+def _read(parse: Callable[[JSON], _Wish], annotations: JSON) -> tuple[_Wish | None, str]:
     try:
-        return nearness.parse(annotations), ""
+        return parse(annotations), ""
     except ValueError as error:
         return None, str(error)
+
+
+def _deadline(annotations: JSON) -> int:
+    text = str(annotations.get(vocabulary.SCHEDULE_DEADLINE, "0"))
+    if not text.isdecimal() or len(text) > MOST_DIGITS:
+        raise ValueError(
+            f"{vocabulary.SCHEDULE_DEADLINE}: {text!r:.40} is no number of seconds; use 600, or 0"
+        )
+    return int(text)
 
 
 def _min_member(value: Any) -> int:

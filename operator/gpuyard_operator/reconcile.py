@@ -16,8 +16,9 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
                            UNDO    too few bound for 4 s                     evict them, delete it (delete
                                                                              those whose eviction was refused)
                            VOID    none bound; expired, or places lost       delete it
-    none                           started, fewer than minMember left, and   evict those
-                                   the group wants to restart
+    none                           any, and the group is over (`endings`)    say so; evict those it releases
+    none                           started, fewer than minMember left, and   evict those, and say that it is over
+                                   the group wants to restart, or release    where it releases
     none                           started, none waits                       say Scheduled
     none                           started, some wait                        quest for them, each alone
     none                           not started, some bound                   wait; 4 s after the first: evict them
@@ -34,18 +35,25 @@ Leaders that start at another time than their group are no members in all this, 
 that it counts: `Scene.minimum`.
 """
 
-from collections.abc import Container, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from gpuyard import reservations
 from gpuyard.reservations import Reservation
 from gpuyard.writes import JSON, Write
-from gpuyard_operator import actions, commit, groups, preemption, reasons, standing, status
+from gpuyard_operator import (
+    actions,
+    commit,
+    endings,
+    groups,
+    preemption,
+    reasons,
+    standing,
+    status,
+    undoing,
+)
 from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
 from gpuyard_operator.commit import Course, Progress
 from gpuyard_operator.groups import Group
-from gpuyard_operator.members import Member
 from gpuyard_operator.scene import Decision, Scene, View, members_of
 from gpuyard_operator.standing import Queued
 from gpuyard_operator.status import Verdict
@@ -62,7 +70,9 @@ def reconcile(view: View, now: float) -> Decision:
     scene = replace(Scene.of(group, view.pods, now), preempted_by=view.rivalry.by)
     if view.reservation is not None:
         return _with(actions.let_go(scene.ahead), _reserved(scene, view, view.reservation))
-    return _with(actions.let_go(scene.ahead) + stale, _unreserved(scene, view))
+    decision = _with(actions.let_go(scene.ahead) + stale, _unreserved(scene, view))
+    moments = [moment for moment in (decision.requeue_at, scene.due) if moment is not None]
+    return replace(decision, requeue_at=min(moments, default=None))
 
 
 def _with(writes: tuple[Write, ...], decision: Decision) -> Decision:
@@ -93,7 +103,7 @@ def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
         case Course.UNDO:
             bound = found.bound + found.beside
             says = f"undoes: only {len(bound)} of {reservation.needed} members were bound"
-            undone = _evict(bound, view.refused, says)
+            undone = undoing.evict(bound, view.refused, says)
             return replace(undone, writes=(*undone.writes, release))
         case Course.VOID:
             return Decision((release,), says="gives up the reserved places: they cannot be used any more")
@@ -109,15 +119,19 @@ def _admit(scene: Scene, reservation: Reservation, found: Progress) -> Decision:
 
 
 def _unreserved(scene: Scene, view: View) -> Decision:
-    group, quest = scene.group, scene.quest()
+    group, quest, over = scene.group, scene.quest(), scene.over()
+    if over is not None:
+        return undoing.end(scene, over)
     if quest is not None:
         return _pursue(scene, quest, view)
     if scene.started():
-        if group.restarts and scene.left < scene.minimum:
-            return _restart(scene)
+        if scene.left < scene.minimum and group.below == groups.RESTART:
+            return undoing.restart(scene)
+        if scene.left < scene.minimum and group.below == groups.RELEASE:
+            return undoing.end(scene, endings.released(scene.left, scene.minimum))
         return Decision(scene.report(scene.scheduled(group.fault)))
     if scene.count("holding"):
-        return _stranded(scene, view)
+        return undoing.stranded(scene, view)
     verdict = scene.waiting()
     says = f"waits: {verdict.message}" if scene.members else ""
     return Decision(scene.report(verdict), scene.leader_due, says=says)
@@ -160,31 +174,6 @@ def _unknown(scene: Scene, started: bool, detail: str) -> Verdict | None:
     if status.is_true(scene.group, status.SCHEDULED) == started and not detail:
         return None
     return scene.scheduled(detail) if started else scene.waiting(detail)
-
-
-def _restart(scene: Scene) -> Decision:
-    """Nothing is promised to be whole again at once: here disruption budgets hold."""
-    going = [member for member in scene.members if member.holding]
-    says = f"restarts: {scene.left} of {scene.minimum} members are left"
-    return _evict(going, (), says)
-
-
-def _stranded(scene: Scene, view: View) -> Decision:
-    """Some are bound and nothing holds places for the others: the Reservation was lost on the way."""
-    bound = tuple(member for member in scene.crew if member.holding)
-    until = commit.undo_at(bound, otherwise=scene.now)
-    if scene.now < until:
-        return Decision(scene.report(None), until)
-    says = f"undoes: {len(bound)} of {scene.minimum} members are bound without places"
-    return _evict(bound, view.refused, says)
-
-
-def _evict(bound: Sequence[Member], refused: Container[str], says: str) -> Decision:
-    """A budget may refuse: but what it protects must work, and half a gang does not; then the pod is deleted."""
-    going = [member for member in bound if member.holding]
-    evictions = [(member, actions.evict(member)) for member in going]
-    writes = [actions.remove(m) if one.path in refused else (one,) for m, one in evictions]
-    return Decision(tuple(chain.from_iterable(writes)), says=says, evicts=bool(going))
 
 
 def _own(group: Group, obj: JSON) -> Reservation | None:

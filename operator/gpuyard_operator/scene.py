@@ -10,9 +10,9 @@ from gpuyard.plans import PlanRequest
 from gpuyard.reservations import Reservation
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
-from gpuyard_operator import actions, commit, reasons, status
+from gpuyard_operator import actions, commit, endings, reasons, status
 from gpuyard_operator.asking import Known, Quest
-from gpuyard_operator.groups import Group
+from gpuyard_operator.groups import RELEASE, RESTART, Group
 from gpuyard_operator.members import Member, read
 from gpuyard_operator.rivals import Rivalry
 from gpuyard_operator.standing import Standing
@@ -96,7 +96,7 @@ class Scene:
     @property
     def ahead(self) -> tuple[Member, ...]:
         """The leaders that start now, each alone."""
-        found = self._leading if self.leaders.start is Start.BEFORE else ()
+        found = self._leading if self.leaders.start is Start.BEFORE and self.over() is None else ()
         return tuple(member for member in found if member.waiting)
 
     @property
@@ -151,16 +151,27 @@ class Scene:
 
         None where nobody waits, or fewer than are needed; where the group is half bound, or is to restart.
         """
-        if self.group.fault:
+        if self.group.fault or self.over() is not None:
             return None
         waiting = tuple(member for member in self.crew if member.waiting)
         if self.started():
             waiting += tuple(member for member in self.after if member.waiting)
-            whole = not self.group.restarts or self.left >= self.minimum
+            whole = self.group.below not in (RESTART, RELEASE) or self.left >= self.minimum
             return Quest(self.group, waiting, 1) if waiting and whole else None
         if self.count("holding") or len(waiting) < self.needed:
             return None
         return Quest(self.group, waiting, self.needed)
+
+    def over(self) -> Verdict | None:
+        """Why nobody of the group starts any more; None when it has not come to an end."""
+        begun = self.count("holding") > 0 or self.started()
+        return endings.over(self.group, self.now, started=begun)
+
+    @property
+    def due(self) -> float | None:
+        """When the group is over if it has not started by then."""
+        at = endings.due(self.group)
+        return at if at is not None and self.now < at else None
 
     def started(self, reservation: Reservation | None = None) -> bool:
         """Whether minMember members were bound together, and one of the group is on a node or has succeeded.

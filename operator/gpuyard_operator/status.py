@@ -4,6 +4,7 @@ Stands for the PodGroup controller of scheduler-plugins, without the oddities of
 
     phase       when (first match)
     (kept)      no pods are left of a group that was Finished or Failed
+    Failed      the group is over (`endings`)
     Finished    no live member, minMember succeeded; or it was Finished; or all that is left of a started group did
     Failed      no live member, some failed; or it was Failed
     Running     minMember run or have succeeded; or it was Running and has a member on a node
@@ -40,6 +41,8 @@ class Verdict:
     message: str
     in_line: bool | None = None
     """Whether it waits for room before others of its queue: since when, the status remembers. None: as it did."""
+    final: bool = False
+    """Whether the group is over."""
 
 
 def changes(
@@ -53,7 +56,8 @@ def changes(
         "succeeded": sum(member.succeeded for member in members),
         "failed": sum(member.phase == "Failed" for member in members),
     }
-    found: JSON = {"phase": phase(group, members), **counts}
+    over = verdict is not None and verdict.final
+    found: JSON = {"phase": "Failed" if over else phase(group, members), **counts}
     spoken = [_ready(group, counts["running"] + counts["succeeded"])]
     spoken += _preempted(group, verdict, preempted_by)
     if verdict is not None:

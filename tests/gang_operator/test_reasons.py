@@ -49,5 +49,5 @@ def test_a_rejection_of_the_pod_itself_names_no_node() -> None:
 
 def test_success_and_the_way_to_it_have_reasons_of_their_own() -> None:
     assert (starting(2).scheduled, starting(2).reason) == (False, "GangStarting")
-    assert (scheduled(GROUP).scheduled, scheduled(GROUP).reason) == (True, "GangScheduled")
-    assert scheduled(GROUP, 'pod "d" does not fit').message.endswith('; pod "d" does not fit')
+    assert (scheduled(2).scheduled, scheduled(2).reason) == (True, "GangScheduled")
+    assert scheduled(2, 'pod "d" does not fit').message.endswith('; pod "d" does not fit')

@@ -1,0 +1,44 @@
+"""Decisions that take members off their nodes: undo half a gang, restart one that is too small, release it.
+
+Stands for the part of KAI's stale gang eviction that acts. Law: half a gang goes at once, whatever disruption budgets
+say, for it does not work; a gang that did work goes only as far as they allow.
+"""
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from gpuyard_operator import actions, commit, endings
+from gpuyard_operator.members import Member
+from gpuyard_operator.scene import Decision, Scene, View
+from gpuyard_operator.status import Verdict
+
+
+def stranded(scene: Scene, view: View) -> Decision:
+    """Some are bound and nothing holds places for the others: the Reservation was lost on the way."""
+    bound = tuple(member for member in scene.crew if member.holding)
+    until = commit.undo_at(bound, otherwise=scene.now)
+    if scene.now < until:
+        return Decision(scene.report(None), until)
+    says = f"undoes: {len(bound)} of {scene.minimum} members are bound without places"
+    return evict(bound, view.refused, says)
+
+
+def restart(scene: Scene) -> Decision:
+    """They start together again when all are there again."""
+    return evict(scene.members, (), f"restarts: {scene.left} of {scene.minimum} members are left")
+
+
+def end(scene: Scene, verdict: Verdict) -> Decision:
+    """Say that the group is over; then whoever is left of one that is released goes."""
+    going = scene.members if verdict.reason == endings.RELEASED else ()
+    gone = evict(going, (), f"is over: {verdict.message}")
+    return replace(gone, writes=scene.report(verdict) + gone.writes)
+
+
+def evict(members: Sequence[Member], refused: Container[str], says: str) -> Decision:
+    """A budget may refuse: but what it protects must work, and half a gang does not; then the pod is deleted."""
+    going = [member for member in members if member.holding]
+    evictions = [(member, actions.evict(member)) for member in going]
+    writes = [actions.remove(m) if one.path in refused else (one,) for m, one in evictions]
+    return Decision(tuple(chain.from_iterable(writes)), says=says, evicts=bool(going))
