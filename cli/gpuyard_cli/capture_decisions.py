@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from gpuyard.amounts import CPU, MEMORY, MIB
+from gpuyard.gpus import WHOLE
+from gpuyard.limits import Limits
 from gpuyard.requests import is_device_resource
 from gpuyard.wishes import Wishes
 from gpuyard_cli.capture_pods import PodRecord
@@ -34,7 +36,7 @@ class _Entry:
     pod: tuple[str, str]
     """Namespace and name."""
     asks: Mapping[str, int]
-    models: tuple[str, ...]
+    wishes: Wishes
     node: str
     """Where it was bound by this, if it was."""
     devices: frozenset[str]
@@ -100,10 +102,15 @@ def _entry(line: Any) -> _Entry:
         str(line["uid"]),
         (namespace, name),
         {str(key): max(0, int(amount)) for key, amount in line["asks"].items()},
-        tuple(map(str, line.get("wishes", {}).get("models", ()))),
+        _wishes(line.get("wishes", {})),
         str(line["node"]) if bound else "",
         frozenset(map(str, line.get("devices", ()))),
     )
+
+
+def _wishes(found: Any) -> Wishes:
+    limits = Limits(min(int(found.get("shareMilli", 0)), WHOLE), int(found.get("shareMiB", 0)))
+    return Wishes(models=tuple(map(str, found.get("models", ()))), limits=limits)
 
 
 def _seen(entry: _Entry) -> PodRecord:
@@ -115,7 +122,7 @@ def _seen(entry: _Entry) -> PodRecord:
         cpu=entry.asks.get(CPU, 0),
         memory=-(-entry.asks.get(MEMORY, 0) // MIB),
         devices={key: amount for key, amount in entry.asks.items() if is_device_resource(key) and amount},
-        wishes=Wishes(models=entry.models),
+        wishes=entry.wishes,
         product="",
         node="",
         gang="",

@@ -13,7 +13,7 @@ from typing import Final
 
 from gpuyard import models
 from gpuyard.boards import plain_product
-from gpuyard.gpus import GPU
+from gpuyard.gpus import GPU, WHOLE
 from gpuyard.limits import Limits
 from gpuyard_cli import capture_nodes
 from gpuyard_cli.capture_nodes import NodeRecord
@@ -77,7 +77,8 @@ def _limited(limited: Limits, node: NodeRecord | None, otherwise: int) -> int:
     model = models.model_of(node.model) if node else None
     if model is None:
         return limited.milli or otherwise
-    return limited.on(GPU(0, "", model.name, model.memory_mib)).milli
+    # Who asks for more than there is on a GPU waits, and does so in a replay.
+    return min(limited.on(GPU(0, "", model.name, model.memory_mib)).milli, WHOLE)
 
 
 def _alike(pod: PodRecord, nodes: Iterable[NodeRecord]) -> NodeRecord | None:

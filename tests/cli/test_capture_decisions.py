@@ -64,6 +64,15 @@ def test_of_pods_that_are_there_the_cluster_tells_more(tmp_path: Path) -> None:
     assert found["team/a"].lifetime == Lifetime(0, 60)
 
 
+def test_a_share_is_as_large_as_the_pod_said(tmp_path: Path) -> None:
+    share = decision("filter", "a", 0, wishes={"shareMilli": 300, "shareMiB": 4096})
+    greedy = decision("filter", "b", 0, wishes={"shareMiB": 2**30})
+    assert {name: each.milli for name, each in captured(tmp_path, share, greedy).items()} == {
+        "team/a": 300,
+        "team/b": 1000,
+    }
+
+
 def test_models_that_a_pod_wished_for_and_the_file_before_are_read_too(tmp_path: Path) -> None:
     wished = decision("filter", "b", 5, wishes={"models": ["a100"]})
     found = captured(tmp_path, wished, before=decision("filter", "a", 0))
