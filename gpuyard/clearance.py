@@ -66,41 +66,47 @@ def make_room(members: Sequence[Member], cluster: Cluster, policy: Policy, at_st
 
 
 class _Clearing:
-    """The cluster, in which pods are taken away as a trial."""
+    """The cluster, in which pods are taken away as a trial; from one to the next only what differs is changed."""
 
     def __init__(self, members: Sequence[Member], cluster: Cluster, policy: Policy) -> None:
         self._members, self._cluster, self._policy = members, cluster, policy
         self._trial = Trial(cluster)
+        self._gone: dict[str, tuple[Placement, ...]] = {}
+        self._nodes: dict[str, Node] = {}
+        """The nodes that somebody is gone from."""
 
     def place(self, gone: Units) -> tuple[Placement, ...] | None:
         """Where the members go without these pods."""
-        self._trial.take_back(0)
-        for node in self._without(gone).values():
-            self._trial.put(node)
-        found = list[Placement]()
+        self._take_away(gone)
+        before, found = self._trial.placed, list[Placement]()
         for member in self._members:
             placed = self._trial.place(member.fit, member.request, self._policy)
             if placed is None:
-                return None
+                break
             found.append(placed)
-        return tuple(found)
+        self._trial.take_back(before)
+        return tuple(found) if len(found) == len(self._members) else None
 
     def needed(self, gone: Units) -> Units | None:
         """Which of them are in the way of the places that the members get without them all."""
         placed = self.place(gone)
         if placed is None:
             return None
-        nodes = self._without(gone)
+        nodes = dict(self._nodes)
         for found in placed:
             nodes[found.node] = nodes.get(found.node, self._cluster.nodes[found.node]).taking(found)
         return [unit for unit in reversed(gone) if not _stays(unit, nodes)][::-1]
 
-    def _without(self, gone: Units) -> dict[str, Node]:
-        """The nodes that these pods leave."""
-        leaving: dict[str, list[Placement]] = {}
+    def _take_away(self, gone: Units) -> None:
+        leaving: dict[str, tuple[Placement, ...]] = {}
         for found in chain(*gone):
-            leaving.setdefault(found.placement.node, []).append(found.placement)
-        return {name: self._cluster.nodes[name].releasing(*pods) for name, pods in leaving.items()}
+            leaving[found.placement.node] = (*leaving.get(found.placement.node, ()), found.placement)
+        for name in self._gone.keys() | leaving.keys():
+            if self._gone.get(name) != leaving.get(name):
+                node = self._cluster.nodes[name].releasing(*leaving.get(name, ()))
+                self._trial.put(node)
+                self._nodes[name] = node
+        self._gone = leaving
 
 
 def _stays(unit: Unit, nodes: dict[str, Node]) -> bool:

@@ -6,7 +6,7 @@ gone, and waited for; a gang goes as a whole; whoever says so makes way for nobo
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuyard import clearance
 from gpuyard.clearance import AtStake
@@ -85,4 +85,4 @@ def _without(leaving: _Held, pods: Sequence[Pod], cluster: Cluster, ledger: Ledg
     for name, expected in preempting.nominated(priority, besides, ledger).items():
         if name in nodes:
             nodes[name] = preempting.with_nominated(nodes[name], expected)
-    return Cluster(nodes)
+    return replace(cluster, nodes=nodes)
