@@ -94,6 +94,8 @@ def is_stuck(pod: JSON) -> bool:
         return False
     if _mapping(pod.get("metadata")).get("deletionTimestamp") or status.get("phase") in ENDED:
         return False
+    if spec.get("schedulerName") in memberships.OTHER_SCHEDULERS:
+        return False
     tried = _condition(status, "PodScheduled").get("reason") == "Unschedulable"
     return tried and not memberships.is_native(pod) and any(map(_has_gpus, spec.get("containers") or ()))
 

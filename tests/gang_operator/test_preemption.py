@@ -75,9 +75,9 @@ def paths(world: World) -> list[str]:
     return [path for path in found if "podgroups" not in path and "events" not in path]
 
 
-def stuck(world: World, priority: str = "urgent", **status: object) -> None:
+def stuck(world: World, priority: str = "urgent", scheduler: str | None = None, **status: object) -> None:
     """An urgent pod without a group, for which kube-scheduler has found no node."""
-    world.pod("vip", group="", priorityClassName=priority)
+    world.pod("vip", group="", priorityClassName=priority, schedulerName=scheduler)
     failed = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     world.api.patch(f"{pod_path('vip')}/status", {"status": {"conditions": [failed], **status}})
 
@@ -204,7 +204,7 @@ def test_a_pod_alone_gets_a_place_once_kube_scheduler_has_found_none() -> None:
     assert "Preempted by pod default/vip" in [found["message"] for found in world.api.list("/api/v1/events")]
 
 
-@pytest.mark.parametrize("why", ["untried", "nominated", "never"])
+@pytest.mark.parametrize("why", ["untried", "nominated", "never", "volcano"])
 def test_a_pod_alone_that_kube_scheduler_sees_to_is_left_to_it(why: str) -> None:
     world = World()
     world.api.create(CLASSES, {"metadata": {"name": "urgent"}, "value": 1000})
@@ -215,6 +215,8 @@ def test_a_pod_alone_that_kube_scheduler_sees_to_is_left_to_it(why: str) -> None
         world.pod("vip", group="", priorityClassName="urgent")
     elif why == "nominated":
         stuck(world, nominatedNodeName="node-1")
+    elif why == "volcano":
+        stuck(world, scheduler="volcano")
     else:
         world.api.create(
             CLASSES, {"metadata": {"name": "patient"}, "value": 1000, "preemptionPolicy": "Never"}
