@@ -33,6 +33,10 @@ SHAPES = (
 
 MIXED, SHARED, PLAIN = 400, 200, 400
 
+MADE_UP = {"example.com/made-up": "true"}
+ONLY_THERE: JSON = {"nodeSelector": MADE_UP, "tolerations": [{"operator": "Exists"}]}
+"""Of a pod: a real cluster has other nodes too, and no kubelet says that these are ready."""
+
 
 class Cluster:
     """`nodes`, and `pods`: so many bound ones, then those that wait (`mixed`, `shares`, `plain`: without GPUs)."""
@@ -159,4 +163,14 @@ def _node(name: str, inventory: Inventory) -> JSON:
             "allocatable": amounts,
             "conditions": [{"type": "Ready", "status": "True"}],
         },
+    }
+
+
+def made_up(node: JSON, cpus: int) -> JSON:
+    """One of `nodes` as it can be created in a real cluster, and told from the others there."""
+    amounts = {**node["status"]["allocatable"], "cpu": str(cpus)}
+    metadata = {key: node["metadata"][key] for key in ("name", "annotations")}
+    return {
+        "metadata": {**metadata, "labels": {**node["metadata"]["labels"], **MADE_UP}},
+        "status": {**node["status"], "allocatable": amounts, "capacity": amounts},
     }

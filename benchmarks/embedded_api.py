@@ -22,6 +22,7 @@ from gpuyard_cluster.apiserver import http
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.listening import listen
 
+SERVE = ("embedded_api", "--serve")
 ROUNDS, REQUESTS = 5, 2000
 WATCHERS, EVENTS = 100, 1000
 PODS = "/api/v1/namespaces/default/pods"
@@ -118,7 +119,7 @@ def main() -> None:
     if options.serve:
         asyncio.run(serve(options.serve))
         return
-    with served("bare") as (bare_url, bare_id), served("embedded") as (url, pid):
+    with served(*SERVE, "bare") as (bare_url, bare_id), served(*SERVE, "embedded") as (url, pid):
         plain, ours = Connection(bare_url), Connection(url)
         processes = Process(bare_id), Process(pid)
         size = len(ours.post(PODS, pod("one"))[1])
@@ -134,7 +135,7 @@ def main() -> None:
         print("         bare/s | ours/s | rate | CPU ms, bare | ours | ratio")
         print("GET    ", compared(*gets))
         print("create ", compared(*creates))
-    with served("embedded") as (url, _):
+    with served(*SERVE, "embedded") as (url, _):
         print("fan-out", fan_out(url))
 
 

@@ -118,7 +118,7 @@ def measure(nodes: int, bound: int, options: argparse.Namespace) -> list[Any]:
         url, pid = (
             (options.url, None)
             if options.url
-            else stack.enter_context(processes.extender(api, options.policy))
+            else stack.enter_context(processes.extender(("--api", api), options.policy))
         )
         names = [node["metadata"]["name"] for node in cluster.nodes]
         scheduler = Scheduler(url, api, names, pid)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -58,9 +58,9 @@ def api_server(nodes: int, bound: int, port: int) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def served(what: str) -> Iterator[tuple[str, int]]:
-    """The URL and the process id of one of the servers of `benchmarks.embedded_api`."""
-    with _started("-m", "benchmarks.embedded_api", "--serve", what) as (process, log):
+def served(module: str, *arguments: str) -> Iterator[tuple[str, int]]:
+    """The URL and the process id of a server of this folder, which prints its port."""
+    with _started("-m", f"benchmarks.{module}", *arguments) as (process, log):
         assert process.stdout is not None
         said = process.stdout.readline()
         if not said:
@@ -69,10 +69,10 @@ def served(what: str) -> Iterator[tuple[str, int]]:
 
 
 @contextlib.contextmanager
-def extender(api: str, policy: str) -> Iterator[tuple[str, int]]:
-    """GPUYard's extender as its command runs it: the URL and the process id."""
+def extender(server: Sequence[str], policy: str) -> Iterator[tuple[str, int]]:
+    """GPUYard's extender as its command runs it: the URL and the process id. `server`: its arguments for that."""
     run = "from gpuyard_extender.main import main; main()"
-    with _started("-c", run, "--api", api, "--port", "0", "--policy", policy) as (process, log):
+    with _started("-c", run, *server, "--port", "0", "--policy", policy) as (process, log):
         # Its log names the port. To choose one and try until it listens can end in a connection with itself.
         while (found := _URL.search(_content(log))) is None:
             if process.poll() is not None:

@@ -30,9 +30,6 @@ WISHES: tuple[dict[str, str], ...] = (
     {vocabulary.TOPOLOGY: "nvlink"},
     {vocabulary.GPU_MODEL: "H100"},
 )
-MADE_UP = {"example.com/made-up": "true"}
-ONLY_THERE: JSON = {"nodeSelector": MADE_UP, "tolerations": [{"operator": "Exists"}]}
-"""Of a pod: a real cluster has other nodes too, and no kubelet says that these are ready."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class Workload:
 def workload(number: int) -> Workload:
     draw = random.Random(number)
     nodes = draw.sample(clusters.Cluster(10, 0).nodes, 4)
-    return Workload([made_up(node, draw.choice(CPUS)) for node in nodes], list(_moves(draw)))
+    return Workload([clusters.made_up(node, draw.choice(CPUS)) for node in nodes], list(_moves(draw)))
 
 
 def _moves(draw: random.Random) -> Iterator[JSON | Leaving]:
@@ -73,7 +70,7 @@ def _pod(name: str, draw: random.Random) -> JSON:
         "metadata": {"name": name, "annotations": wishes},
         "spec": {
             "terminationGracePeriodSeconds": 0,
-            **ONLY_THERE,
+            **clusters.ONLY_THERE,
             "containers": [_container(f"c{n}", *draw.choice(asked), draw) for n in range(containers)],
         },
     }
@@ -82,13 +79,3 @@ def _pod(name: str, draw: random.Random) -> JSON:
 def _container(name: str, resource: str, count: int, draw: random.Random) -> JSON:
     limits = {resource: str(count), "cpu": str(draw.choice((1, 2, 4))), "memory": "1Gi"}
     return {"name": name, "image": "busybox:1.36", "resources": {"limits": limits}}
-
-
-def made_up(node: JSON, cpus: int) -> JSON:
-    """A node of a made-up cluster as one that can be created beside others, and told from them."""
-    amounts = {**node["status"]["allocatable"], "cpu": str(cpus)}
-    metadata = {key: node["metadata"][key] for key in ("name", "annotations")}
-    return {
-        "metadata": {**metadata, "labels": {**node["metadata"]["labels"], **MADE_UP}},
-        "status": {**node["status"], "allocatable": amounts, "capacity": amounts},
-    }

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from benchmarks import clusters
+from benchmarks.clusters import MADE_UP, ONLY_THERE, made_up
 from gpuyard import vocabulary
 from gpuyard.accounts import LEDGER_PATH
 from gpuyard.writes import PatchType, Write
-from tests.e2e.differential.workloads import MADE_UP, ONLY_THERE, made_up
 from tests.e2e.stories.cluster import Cluster, node_of, until
 from tests.e2e.stories.preemptions import urgency
 

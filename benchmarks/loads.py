@@ -1,0 +1,80 @@
+"""What a scheduler with our extender is put under: pods that no node takes, and changes that wake them all."""
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass
+
+from benchmarks.grounds import NAMESPACE, Ground
+from gpuyard_kube.http import HttpApi
+
+NOWHERE = "H100"
+"""No made-up node has this model: kube-scheduler's own filters pass them, and only the extender refuses."""
+PICKY = 10
+CHANGES_A_SECOND, COMERS_A_SECOND = 10, 2
+_SAMPLE = re.compile(
+    r'^gpuyard_extender_verb_duration_seconds_(sum|count)\{verb="(\w+)"\} (\S+)$', re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verbs:
+    """What an extender says of its verbs."""
+
+    extender: HttpApi
+
+    async def spent(self) -> tuple[float, int]:
+        """Seconds in Filter and Prioritize, during which kube-scheduler waits, and calls of Filter."""
+        text = str((await self.extender.read("/metrics")).body["message"])
+        found = {(verb, kind): float(value) for kind, verb, value in _SAMPLE.findall(text)}
+        seconds = sum(found.get((verb, "sum"), 0.0) for verb in ("filter", "prioritize"))
+        return seconds, int(found.get(("filter", "count"), 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """Pods that no node takes, at the end of a queue of others."""
+
+    ground: Ground
+    extender: HttpApi
+    scheduler: str
+
+    async def waits(self, others: int) -> list[float]:
+        """Seconds from the creation of each until its condition and `explain` say why."""
+        _, names = await asyncio.gather(
+            self.ground.come(others, self.scheduler), self.ground.come(PICKY, self.scheduler, NOWHERE)
+        )
+        waits = await asyncio.gather(*map(self._wait, names))
+        await self.ground.leave()
+        return waits
+
+    async def _wait(self, name: str) -> float:
+        await self.ground.until(lambda: name in self.ground.told, f"{name} is told")
+        answer = await self.extender.read(f"/v1/pods/{NAMESPACE}/{name}/explain")
+        assert answer.body["code"] == "GPUModelMismatch", answer.body
+        return time.perf_counter() - self.ground.created[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Throng:
+    """Many rejected pods, which each change makes kube-scheduler try again."""
+
+    ground: Ground
+    verbs: Verbs
+    scheduler: str
+
+    async def waits(self, rejected: int, seconds: int) -> tuple[list[float], float, float]:
+        """Seconds until others are bound meanwhile; the extender's part of the time; calls of Filter a second."""
+        names = await self.ground.come(rejected, self.scheduler, NOWHERE)
+        await self.ground.until(lambda: self.ground.told.keys() >= set(names), "all of them are told")
+        before, started = await self.verbs.spent(), time.perf_counter()
+        comers: list[str] = []
+        for tick in range(seconds * CHANGES_A_SECOND):
+            await self.ground.change(self.ground.nodes[tick % len(self.ground.nodes)], tick)
+            if tick % (CHANGES_A_SECOND // COMERS_A_SECOND) == 0:
+                comers += await self.ground.come(1, self.scheduler)
+            await asyncio.sleep(max(0.0, started + (tick + 1) / CHANGES_A_SECOND - time.perf_counter()))
+        await self.ground.until_bound(comers)
+        after, passed = await self.verbs.spent(), time.perf_counter() - started
+        waits = [self.ground.bound[name] - self.ground.created[name] for name in comers]
+        return waits, (after[0] - before[0]) / passed, (after[1] - before[1]) / passed
