@@ -23,14 +23,16 @@ def add_to(commands: Any) -> None:
         found: argparse.ArgumentParser = kinds.add_parser(
             kind, help=what, description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
         )
-        found.add_argument("-n", "--namespace", default="default", help="(default: %(default)s)")
+        found.add_argument(
+            "-n", "--namespace", type=output.object_name, default="default", help="(default: %(default)s)"
+        )
         _complete(found, kind)
     queue = kinds.add_parser("queue", help="what a Queue holds and who waits", description=_QUEUE)
     _complete(queue, "queue")
 
 
 def _complete(parser: argparse.ArgumentParser, kind: str) -> None:
-    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("name", metavar="NAME", type=output.object_name)
     output.add_to(parser)
     parser.set_defaults(run=_run, kind=kind)
 

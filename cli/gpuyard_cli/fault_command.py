@@ -50,7 +50,7 @@ def _kind(kinds: Any, name: str, what: str, key: str, more: str) -> argparse.Arg
         description=_DESCRIPTION.format(key=key, more=more),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("node", metavar="NODE", help="as kubectl get nodes names it")
+    parser.add_argument("node", metavar="NODE", type=output.object_name, help="as kubectl get nodes names it")
     output.add_kubeconfig(parser)
     output.add_format(parser)
     parser.set_defaults(run=_run)

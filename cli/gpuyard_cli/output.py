@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 FORMATS: Final = ("table", "json", "yaml")
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +28,15 @@ def add_kubeconfig(parser: argparse._ActionsContainer) -> None:
 def add_format(parser: argparse.ArgumentParser) -> None:
     """The option of every command that has an answer."""
     parser.add_argument("-o", "--output", choices=FORMATS, default="table", help="(default: table)")
+
+
+def object_name(text: str) -> str:
+    """An argument that names an object: it becomes a part of a path, where anything else could lead elsewhere."""
+    if not _NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no name of an object; use small letters, digits, - and ."
+        )
+    return text
 
 
 def printed(

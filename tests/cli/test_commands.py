@@ -114,6 +114,13 @@ def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str], name:
         ),
         ("run x --on moon", "gpuyard run: argument --on: invalid choice: 'moon'"),
         ("fault gpu n one --xid 79", "gpuyard fault gpu: argument INDEX: 'one' is not a whole number"),
+        (
+            "fault node ../pods --xid 79",
+            "gpuyard fault node: argument NODE: '../pods' is no name of an object",
+        ),
+        ("explain pod a?b", "gpuyard explain pod: argument NAME: 'a?b' is no name of an object"),
+        ("explain queue A", "gpuyard explain queue: argument NAME: 'A' is no name of an object"),
+        ("explain pod a -n ../b", "gpuyard explain pod: argument -n/--namespace: '../b' is no name"),
         ("up --port http", "gpuyard up: argument --port: 'http' is not a port"),
         ("capture x.csv --for ever", "gpuyard capture: argument --for: 'ever' is no duration"),
         ("sweep x.csv --results y --seeds 9-1", "gpuyard sweep: argument --seeds: '9-1' are no seeds"),

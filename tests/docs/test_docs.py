@@ -165,13 +165,17 @@ def test_an_excerpt_may_leave_lines_out_and_nothing_else(excerpt: str, wrong: st
 
 
 def typed_commands() -> Iterator[tuple[Path, list[str]]]:
-    """What code blocks have people type after `gpuyard`, up to what the shell does with it."""
+    """What code blocks have people type after `gpuyard`, up to what the shell does with it.
+
+    Words in capitals stand for a name that the reader fills in.
+    """
     for path, section in everywhere():
         for line in "\n".join(section.code).replace("\\\n", " ").splitlines():
             if line.lstrip(" >.").startswith(("from ", "import ")):  # Python
                 continue
             for typed in re.findall(r"(?:^|\s)(?:\.venv/bin/)?gpuyard ([a-z].*)", line):
-                yield path, shlex.split(re.split(r" (?:[|>&]|&&) ?", typed)[0], comments=True)
+                words = shlex.split(re.split(r" (?:[|>&]|&&) ?", typed)[0], comments=True)
+                yield path, [word.lower() if word.isupper() else word for word in words]
 
 
 def test_every_command_in_the_documents_is_one_that_gpuyard_knows(
