@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 import kopf
@@ -20,18 +21,16 @@ from gpuyard.narration import Beat, Narrator
 from gpuyard_kube import arguments
 from gpuyard_kube.election import Candidate, keep, lead, leads, release
 from gpuyard_kube.http import HttpApi, NoServerError
+from gpuyard_kube.recording import Recorder
 from gpuyard_kube.runtime import AsyncioRuntime
 from gpuyard_kube.serving import AddressError, PageServer
 from gpuyard_operator import handlers, settings
+from gpuyard_operator.checking import Checks
 from gpuyard_operator.metrics import Metrics
 from gpuyard_operator.planner import HttpPlanner, Trust
 from gpuyard_operator.service import Operator
 from gpuyard_operator.settings import Settings
 
-RESYNC_SECONDS = 60.0
-"""How often everything is listed anew: kopf does not tell what was deleted while its watch was interrupted."""
-SYNC_RETRY_SECONDS = 1.0
-"""How often the first lists are tried."""
 END_SECONDS = 0.5
 """What kopf gets to end in: stopped while it looks around for the first time, it would wait 5 s for its own tasks."""
 
@@ -53,10 +52,11 @@ async def run(
     api, planner, runtime = HttpApi(server), HttpPlanner(given.extender, given.trust), AsyncioRuntime()
     metrics = metrics or Metrics()
     operator = Operator(api, runtime, metrics.timed(planner), narrate, preempts=given.preempts)
-    metrics.watch(operator)
+    checks = Checks(operator, runtime, Recorder(api, runtime), given.lease)
+    metrics.watch(operator, checks)
 
     async def started() -> None:
-        runtime.spawn(_resync(operator, runtime, ready), "resync")
+        runtime.spawn(checks.keep(ready), "checks")
 
     async def ending() -> None:
         stop.set()  # after a signal kopf would wait 5 s for its own task that waits for this
@@ -102,19 +102,6 @@ async def _until_stopped(work: Coroutine[Any, Any, None], stop: threading.Event)
         ending.cancel()
 
 
-async def _resync(operator: Operator, runtime: AsyncioRuntime, ready: threading.Event) -> None:
-    known = ""
-    while True:
-        problem = await operator.resync()
-        if problem and problem != known:
-            log.warning("%s; trying again", problem)
-        elif not problem:
-            ready.set()
-        known = problem
-        pause = RESYNC_SECONDS if ready.is_set() else SYNC_RETRY_SECONDS
-        await runtime.sleep_until(runtime.now() + pause)
-
-
 async def serve(given: Settings, candidate: Candidate) -> bool:
     """`lead_and_run`, and over HTTP what is measured meanwhile. AddressError when it cannot listen there."""
     metrics = Metrics()
@@ -138,7 +125,7 @@ async def lead_and_run(given: Settings, candidate: Candidate, metrics: Metrics) 
             stop.set()
 
         runtime.spawn(hold(), "lease")
-        await run(given, stop, threading.Event(), _log, metrics)
+        await run(replace(given, lease=lease), stop, threading.Event(), _log, metrics)
         await _give_back(api, candidate)
         return not lost.is_set()
     finally:

@@ -35,6 +35,7 @@ class Member:
     bound_at: float | None = None
     """When it was bound, in seconds since the epoch; None while it is not, or where the pod does not say."""
     created_at: float = 0.0
+    scheduler: str = vocabulary.SCHEDULER
     priority: int = 0
 
     @property
@@ -83,6 +84,7 @@ def read(pod: JSON) -> Member | None:
         native=memberships.is_native(pod),
         bound_at=_bound_at(status) if spec.get("nodeName") else None,
         created_at=moment(metadata.get("creationTimestamp")) or 0.0,
+        scheduler=str(spec.get("schedulerName") or vocabulary.SCHEDULER),
         priority=_whole(spec.get("priority")),
     )
 

@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 from gpuyard.plans import PlanAnswer, PlanRequest
 from gpuyard_kube.metrics import CONTENT_TYPE, PATH, SECONDS, counted, exposed, gauged, registry
 from gpuyard_kube.serving import Handler, Page
+from gpuyard_operator.checking import Checks
 from gpuyard_operator.service import Operator, Planner
 
 PREFIX = "gpuyard_operator"
@@ -24,6 +25,7 @@ class Metrics(Collector):
 
     def __init__(self) -> None:
         self._operator: Operator | None = None
+        self._checks: Checks | None = None
         self._registry = registry()
         self._plans = Histogram(
             f"{PREFIX}_plan_duration_seconds",
@@ -34,9 +36,9 @@ class Metrics(Collector):
         )
         self._registry.register(self)
 
-    def watch(self, operator: Operator) -> None:
+    def watch(self, operator: Operator, checks: Checks | None = None) -> None:
         """This one operates from now on."""
-        self._operator = operator
+        self._operator, self._checks = operator, checks
 
     def timed(self, planner: Planner) -> Planner:
         """The planner, with its answers timed."""
@@ -48,10 +50,15 @@ class Metrics(Collector):
         async def livez() -> Page:
             return Page(b"ok")
 
+        async def readyz() -> Page:
+            # One that waits for the Lease is as it should be.
+            problem = self._checks.problem if self._checks else ""
+            return Page(problem.encode(), status=503) if problem else Page(b"ok")
+
         async def measured() -> Page:
             return Page(exposed(self._registry), CONTENT_TYPE)
 
-        return {"/livez": livez, PATH: measured}
+        return {"/livez": livez, "/readyz": readyz, PATH: measured}
 
     def collect(self) -> Iterator[Metric]:
         operator = self._operator

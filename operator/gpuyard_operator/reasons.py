@@ -3,6 +3,7 @@
 The reason codes are those of `gpuyard.verdicts`, and three of the way to success that are no rejections.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from gpuyard.plans import Unplaceable
@@ -30,6 +31,13 @@ def waiting(group: Group, members: Sequence[Member], detail: str = "", natives: 
     if detail:
         parts.append(f"no verdict yet: {detail}")
     return Verdict(False, Reason.GANG_WAITING.value, "; ".join(parts))
+
+
+def divided(members: Sequence[Member]) -> str:
+    """What to add where members that wait name several schedulers: each binds its own, and waits for nobody."""
+    found = Counter(member.scheduler for member in members if member.live)
+    named = ", ".join(f"{name} ({count})" for name, count in sorted(found.items()))
+    return f"; its pods are of several schedulers: {named}" if len(found) > 1 else ""
 
 
 def unplaceable(answer: Unplaceable) -> Verdict:

@@ -76,6 +76,9 @@ class Scene:
         # Without a leader that comes late the others run as they should.
         late = self.leaders.start is Start.LATE
         group = replace(self.group, min_member=self.minimum) if late else self.group
+        divided = reasons.divided(self.members)
+        if verdict is not None and not verdict.scheduled and not verdict.message.endswith(divided or " "):
+            verdict = replace(verdict, message=verdict.message + divided)
         fields = status.changes(group, self.members, verdict, self.now, self.preempted_by)
         return () if fields is None else (actions.report(self.group, fields),)
 

@@ -70,7 +70,7 @@ class Operator:
         for resource, path in PATHS.items():
             reply = await self._api.read(path)
             if not reply.ok:
-                return f"cannot list {resource}: {reply.reason}"
+                return tally.lacking(f"list {resource}", reply)
             self._touch(self._memory.replace(resource, *items(reply)))
         return ""
 
@@ -163,9 +163,7 @@ class Operator:
     async def _write(self, desk: Desk, write: Write) -> bool:
         reply = await self._api.send(write)
         self._touch(self._memory.learn(desk.key, write, reply))
-        done = reply.ok or (write.method == "DELETE" and reply.status == 404)
-        counts = self.tally.writes if done else self.tally.failed_writes
-        counts[tally.resource(write)] += 1
+        done = self.tally.note(write, reply)
         if not done:
             self._tell(desk, f"{write.method} {write.path} failed, trying again: {reply.reason}")
             desk.wake_at = self._runtime.now() + RETRY_SECONDS

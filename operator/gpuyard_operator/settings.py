@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuyard import vocabulary
+from gpuyard.writes import JSON
 from gpuyard_kube import arguments
 from gpuyard_kube.http import Server
 from gpuyard_operator.planner import Trust
@@ -23,6 +24,8 @@ class Settings:
     kubeconfig: str | None = None
     server: Server | None = None
     """The API server itself, where whoever starts the operator knows it already."""
+    lease: JSON | None = None
+    """The Lease that it leads by: events about what it lacks are about that."""
     trust: Trust = Trust()
     host: str = "127.0.0.1"
     port: int = 0

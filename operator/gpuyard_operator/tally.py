@@ -1,12 +1,18 @@
-"""What the operator has done, counted since it started.
+"""What the operator has done, counted since it started, and what it was not let do.
 
 Law: plain numbers that the core counts up; how they are told, and to whom, is the matter of `metrics`.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Final
 
-from gpuyard.writes import Write
+from gpuyard.writes import Reply, Write
+
+_REMEDIES: Final = {
+    403: "give it the rights of manifests/operator-cluster-role.yaml",
+    404: "install the definitions of manifests/crds",
+}
 
 
 @dataclass(slots=True)
@@ -16,6 +22,25 @@ class Tally:
     writes: Counter[str] = field(default_factory=Counter)
     """Those that the API server took, by resource."""
     failed_writes: Counter[str] = field(default_factory=Counter)
+    forbidden: dict[str, str] = field(default_factory=dict)
+    """Resource -> why it may not be written, until one is."""
+
+    def note(self, write: Write, reply: Reply) -> bool:
+        """Count a write. Whether it is done: what is to be deleted may be gone already."""
+        name, done = resource(write), reply.ok or (write.method == "DELETE" and reply.status == 404)
+        counts = self.writes if done else self.failed_writes
+        counts[name] += 1
+        if done:
+            self.forbidden.pop(name, None)
+        elif reply.status == 403 and " cannot " in reply.reason:  # not a quota, nor a namespace that ends
+            self.forbidden[name] = lacking(f"write {name}", reply)
+        return done
+
+
+def lacking(what: str, reply: Reply) -> str:
+    """Why the operator cannot do something, with the remedy where there is one."""
+    remedy = _REMEDIES.get(reply.status)
+    return f"cannot {what}: {reply.reason}{f'; {remedy}' if remedy else ''}"
 
 
 def resource(write: Write) -> str:

@@ -69,3 +69,18 @@ def test_a_pod_that_kube_scheduler_starts_with_another_group_is_counted_and_not_
     world.pod("b")
     world.settle()
     assert set(world.bound()) == {"a", "b"}
+
+
+def test_members_of_several_schedulers_are_told_apart(world: World) -> None:
+    """G43: each scheduler binds its own, and none of them waits for the others."""
+    world.group("other", minMember=3)
+    for name, scheduler in ("a", "volcano"), ("b", ""), ("c", "volcano"):
+        marks = {"labels": {vocabulary.POD_GROUP: "other"}}
+        member(world, name, marks, **({"schedulerName": scheduler} if scheduler else {}))
+    world.delete(pod_path("c"))
+    world.settle()
+    said = "2/3 pods present; its pods are of several schedulers: default-scheduler (1), volcano (1)"
+    assert world.condition(name="other")["message"] == said
+    written = len(world.api.writes)
+    world.advance(60)
+    assert len(world.api.writes) == written
