@@ -7,8 +7,8 @@ group names its queue by an annotation or a label; where its client passes none 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from gpuyard import queues, reservations, vocabulary
 from gpuyard.amounts import Amounts
@@ -26,6 +26,9 @@ HEAD_SECONDS: Final = 3600.0
 Long enough for most jobs to end and make that room; then it is overtaken, for it may never fit.
 """
 
+MOST_KNOWN: Final = 100_000
+"""So many are remembered; then all are read anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class Application:
@@ -42,11 +45,11 @@ class Application:
     """Which GPUs its waiting members want: see `queues.kinds`."""
     firm_until: float = math.inf
     """Until when nobody behind it may get in its way."""
+    least: Amounts = field(init=False)
+    """What the fewest members need that can start."""
 
-    @property
-    def least(self) -> dict[str, int]:
-        """What the fewest members need that can start."""
-        return _sum(amounts for _, amounts in self.waiting[: self.needed])
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "least", _sum(amounts for _, amounts in self.waiting[: self.needed]))
 
 
 def queue_of(group: JSON, pods: Sequence[JSON]) -> str:
@@ -68,6 +71,28 @@ class About:
 
     queue: Callable[[str], Queue | None]
     product: Callable[[str], str | None]
+    _known: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    def demand(self, pod: JSON, models: tuple[str, ...], node: str = "") -> Amounts:
+        """`queues.demand` of a pod, on that node if any."""
+        product = self.product(node)
+        found: Amounts = self._once(pod, queues.demand, models, product)
+        return found
+
+    def kinds(self, pod: JSON) -> frozenset[tuple[str, str]]:
+        """`queues.kinds` of a pod."""
+        found: frozenset[tuple[str, str]] = self._once(pod, queues.kinds)
+        return found
+
+    def _once(self, pod: JSON, ask: Callable[..., Any], *more: object) -> Any:
+        """A pod is read once for as long as its spec stays what it is."""
+        metadata = pod["metadata"]
+        key = (metadata.get("uid"), metadata.get("generation"), ask, *more)
+        if key not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = ask(pod, *more)
+        return self._known[key]
 
 
 def read(facts: View, about: About, now: float) -> Application | None:
@@ -85,10 +110,10 @@ def read(facts: View, about: About, now: float) -> Application | None:
         key=(group.namespace, group.name),
         queue=name,
         rank=(*turn(_priority(facts.pods), _age(facts.group)), (group.namespace, group.name)),
-        holds=_sum(queues.demand(pods[uid], models, about.product(node)) for uid, node in held),
-        waiting=tuple((member.uid, queues.demand(pods[member.uid], models)) for member in asked),
+        holds=_sum(about.demand(pods[uid], models, node) for uid, node in held),
+        waiting=tuple((member.uid, about.demand(pods[member.uid], models)) for member in asked),
         needed=quest.needed if quest else 1,
-        kinds=frozenset(kind for member in asked for kind in queues.kinds(pods[member.uid])),
+        kinds=frozenset(kind for member in asked for kind in about.kinds(pods[member.uid])),
         firm_until=_firm_until(scene),
     )
 
