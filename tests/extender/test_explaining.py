@@ -53,6 +53,20 @@ def test_a_gang_that_would_fit_waits_for_its_reservation() -> None:
     assert explained(stage, "m0")["code"] == "ReservationMissing"
 
 
+def test_a_gang_that_waits_for_its_queue_is_told_what_the_operator_says() -> None:
+    stage = Stage(gpu_node("node-1"))
+    stage.create(gpu_pod("m0", group="g"))
+    said = {
+        "type": "Scheduled",
+        "status": "False",
+        "reason": "QuotaExceeded",
+        "message": "needs 1, 0 left of 2",
+    }
+    stage.extender.observe("podgroups", "ADDED", pod_group("g", 1) | {"status": {"conditions": [said]}})
+    found = explained(stage, "m0")
+    assert (found["code"], found["detail"]) == ("QuotaExceeded", "needs 1, 0 left of 2")
+
+
 def test_a_member_with_a_seat_is_explained_node_by_node() -> None:
     stage = Stage(gpu_node("node-1", 1), gpu_node("node-2", 1))
     stage.create(gpu_pod("m0", group="g"))

@@ -262,6 +262,19 @@ def test_while_nothing_changes_nothing_is_written(world: World) -> None:
     assert len(world.api.writes) == written
 
 
+def test_a_start_is_as_much_work_in_a_long_line_as_in_a_short_one(world: World) -> None:
+    world.queue("red", gpus=1)
+    for number in range(18):
+        gang(world, f"g{number:02}", pods=1)
+    work = []
+    for _ in range(8):
+        before = world.operator.tally.reconciles, len(world.api.writes)
+        end(world, *running(world))
+        world.advance(1)
+        work.append((world.operator.tally.reconciles - before[0], len(world.api.writes) - before[1]))
+    assert len(set(work)) == 1, work
+
+
 def test_a_group_whose_client_passes_nothing_on_has_the_queue_of_its_pods(world: World) -> None:
     world.queue("red", gpus=1)
     world.group("a", minMember=1)
