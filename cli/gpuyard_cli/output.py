@@ -3,8 +3,11 @@
 import argparse
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
+
+from gpuyard_cli import colours
 
 FORMATS: Final = ("table", "json", "yaml")
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
@@ -49,7 +52,8 @@ def printed(
         import yaml
 
         return yaml.safe_dump(answer, sort_keys=False).rstrip("\n")
-    return "\n".join(table(answer))
+    text = "\n".join(table(answer))
+    return colours.answer(text) if colours.wanted(sys.stdout) else text
 
 
 def few(names: list[str], most: int = 3) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from gpuyard.narration import Beat
+from gpuyard_cli import colours
 from gpuyard_cli.examples import Example
 from gpuyard_cli.runner import Outcome
 
@@ -39,26 +40,26 @@ class Report:
 
     def __init__(self, turns: Turns | None = None, number: int = 0) -> None:
         self._turns, self._number = turns or Turns(1), number
-        self._colour = self._turns.out.isatty()
+        self._colour = colours.wanted(self._turns.out)
 
     def title(self, example: Example, backend: str) -> None:
-        self._line(self._paint("1", f"{example.name} on {backend}: {example.scenario.title}"))
+        self._line(self._paint(colours.BOLD, f"{example.name} on {backend}: {example.scenario.title}"))
 
     def step(self, name: str) -> None:
-        self._line(self._paint("36", f"  {name}"))
+        self._line(self._paint(colours.CYAN, f"  {name}"))
 
     def beat(self, beat: Beat) -> None:
         self._line(f"    {beat.actor:<22} {beat.text}")
 
     def outcome(self, outcome: Outcome) -> None:
         for fault in outcome.faults:
-            self._line(self._paint("31", f"  FAIL {fault}"))
+            self._line(self._paint(colours.RED, f"  FAIL {fault}"))
         if outcome.passed:
-            self._line(self._paint("32", f"  PASS {outcome.example}"))
+            self._line(self._paint(colours.GREEN, f"  PASS {outcome.example}"))
         self._turns.end(self._number)
 
     def _paint(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
+        return colours.paint(code, text) if self._colour else text
 
     def _line(self, text: str) -> None:
         self._turns.write(self._number, text)
