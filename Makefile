@@ -29,8 +29,8 @@ browser: $(READY) ## the live yard in a real browser (Debian's chromium)
 repeat: $(READY) ## every example 20 times on steps and embedded, with the same answer
 	for i in $$(seq 20); do $(BIN)/pytest -q tests/e2e/test_examples.py -k on_embedded_with_just || exit 1; done
 
-soak: $(READY) ## 2,000 random events against a kubelet: nothing held for nobody, nothing piles up
-	GPUYARD_SOAK_EVENTS=2000 $(BIN)/pytest -q tests/e2e/test_soak.py
+soak: $(READY) ## 2,000 random events against a kubelet, 500 gangs in a storm: nothing held for nobody, nobody forgotten
+	GPUYARD_SOAK_EVENTS=2000 GPUYARD_SOAK_GANGS=500 $(BIN)/pytest -q tests/e2e/test_soak.py tests/e2e/test_gang_soak.py
 
 bench: $(READY) ## measure; ONLY=extender for one part
 	$(BIN)/python -m benchmarks.$(or $(ONLY),extender)

@@ -4,6 +4,7 @@ Stands for the scheduler's events, with what events leave out. Laws: it is bound
 first; noting one costs the same in a large cluster, because of each list of nodes only the beginning is kept.
 """
 
+import json
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,16 +20,22 @@ _OVERHEAD: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One decision. `number` counts from 1; `line` and `detail` are JSON: without the nodes, and with them."""
+    """One decision. `number` counts from 1; `detail` is JSON, with the nodes."""
 
     number: int
     uid: str
-    line: bytes
     detail: bytes
 
     @property
+    def line(self) -> bytes:
+        """The same without the nodes."""
+        found = json.loads(self.detail)
+        del found["nodes"], found["ranks"]
+        return packed(found)
+
+    @property
     def weight(self) -> int:
-        return _OVERHEAD + len(self.line) + len(self.detail)
+        return _OVERHEAD + len(self.detail)
 
 
 class History:
@@ -40,9 +47,8 @@ class History:
 
     def note(self, decision: Decision) -> None:
         self.noted += 1
-        found = decision.to_json()
-        detail = {**found, "nodes": decision.nodes, "ranks": decision.ranks}
-        entry = Entry(self.noted, decision.uid, packed(found), packed(detail))
+        told = decision.to_json() | {"nodes": decision.nodes, "ranks": decision.ranks}
+        entry = Entry(self.noted, decision.uid, packed(told))
         self._entries.append(entry)
         self.weight += entry.weight
         while self.weight > self._most:

@@ -1,7 +1,7 @@
 """Tells listeners what changed on the page.
 
 Stands for a watch. Laws: the ledger is looked at once for all listeners, only while there are any, at most every
-200 ms, and for a twentieth of the time at most, however large it is; a slow listener misses what was between,
+200 ms, and mostly for a twentieth of the time at most, however large it is; a slow listener misses what was between,
 and keeps nothing alive but its connection.
 """
 
@@ -14,6 +14,8 @@ from gpuyard_kube.runtime import Runtime
 
 LOOK_SECONDS: Final = 0.2
 _SHARE: Final = 20
+_MOST_SECONDS: Final = 2.0
+"""The first look at a large cluster takes long; nobody is to wait for the second one twenty times as long."""
 MOST_LISTENERS: Final = 64
 BEAT_SECONDS: Final = 10.0
 """A sign of life while nothing changes."""
@@ -75,7 +77,8 @@ class Broadcast:
                 took = await self._paint()
                 if self._painter.pieces.version != version:
                     self._news.fire()
-                await self._runtime.sleep_until(self._runtime.now() + max(LOOK_SECONDS, took * _SHARE))
+                pause = min(max(LOOK_SECONDS, took * _SHARE), _MOST_SECONDS)
+                await self._runtime.sleep_until(self._runtime.now() + pause)
         finally:
             self._looking = False
 

@@ -44,6 +44,7 @@ class Painter:
         yield from self._paint_nodes(now)
         yield from self._paint_pods(now)
         self._paint_attempts()
+        self.pieces.put("cluster", "seen", b"true")
 
     def _paint_nodes(self, now: float) -> Iterator[None]:
         nodes = self._extender.ledger.cluster(now).nodes

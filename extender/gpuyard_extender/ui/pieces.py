@@ -11,7 +11,7 @@ from typing import Final
 
 import orjson
 
-SECTIONS: Final = ("nodes", "pods", "groups", "attempts")
+SECTIONS: Final = ("nodes", "pods", "groups", "attempts", "cluster")
 NOTHING: Final = -1
 """The version of a listener that has heard nothing yet."""
 _MOST_GONE: Final = 10_000

@@ -101,12 +101,13 @@ by("search").addEventListener("input", () => search(by("search").value));
 by("search-form").addEventListener("submit", go);
 listen(by("map"), by("search"), close);
 
-map.touch([]);
+map.lay();
 panel.draw();
 follow(
   (message) => {
     const changed = store.apply(message);
     assign(store.pods.values());
+    if (changed.layout) map.lay();
     map.touch(changed.nodes);
     if (changed.attempts) timeline.draw();
     panel.chosen?.refresh();

@@ -2,7 +2,7 @@
 
 /** `close` is called for Esc. */
 export function listen(map, search, close) {
-  new MutationObserver(() => keepOne(map)).observe(map, { childList: true, subtree: true });
+  map.addEventListener("drawn", () => keepOne(map));
   map.addEventListener("focusin", (event) => event.target.matches(".tile") && rove(map, event.target));
   map.addEventListener("keydown", (event) => {
     const to = event.target.matches(".tile") && move(map, event.target, event.key);

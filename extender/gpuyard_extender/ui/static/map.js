@@ -2,14 +2,13 @@
 import { counted, h } from "./dom.js";
 import { tile } from "./tile.js";
 
-const FRAME_MILLISECONDS = 6;
+const FRAME_MILLISECONDS = 10;
 const MIDDLE = 96; // from so many GPUs on, tiles are smaller
 const SMALL = 800;
 
 export class YardMap {
   #cards = new Map();
   #dirty = new Set();
-  #laidOut = "";
   #frame = 0;
 
   constructor(element, store) {
@@ -24,6 +23,7 @@ export class YardMap {
     this.#frame ||= requestAnimationFrame(() => this.#draw());
   }
 
+
   touchAll() {
     this.touch(this.store.nodes.keys());
   }
@@ -34,7 +34,6 @@ export class YardMap {
 
   #draw() {
     const until = performance.now() + FRAME_MILLISECONDS;
-    this.#lay();
     for (const name of this.#dirty) {
       this.#dirty.delete(name);
       this.#paint(name);
@@ -44,12 +43,9 @@ export class YardMap {
     if (!this.#frame) this.element.dispatchEvent(new Event("drawn"));
   }
 
-  /** Racks and empty cards, when nodes came or went. */
-  #lay() {
+  /** Racks and empty cards: nodes came, went or moved. */
+  lay() {
     const racks = this.store.racks();
-    const plan = JSON.stringify(racks);
-    if (plan === this.#laidOut) return;
-    this.#laidOut = plan;
     const names = new Set(racks.flatMap(([, nodes]) => nodes));
     for (const name of this.#cards.keys()) if (!names.has(name)) this.#cards.delete(name);
     this.#resize(names);
@@ -79,7 +75,9 @@ export class YardMap {
   #resize(names) {
     let gpus = 0;
     for (const name of names) gpus += this.store.nodes.get(name).gpus?.length ?? 0;
-    this.element.dataset.size = gpus >= SMALL ? "small" : gpus >= MIDDLE ? "middle" : "large";
+    const size = gpus >= SMALL ? "small" : gpus >= MIDDLE ? "middle" : "large";
+    if (this.element.dataset.size !== size) this.touch(names);
+    this.element.dataset.size = size;
   }
 
   #paint(name) {
@@ -106,7 +104,7 @@ export class YardMap {
       h("div", { class: "numa", "data-name": `NUMA ${numa}` }, found.map((gpu, i) => {
         const apart = i > 0 && found[i - 1].switch !== gpu.switch;
         const joined = gpu === found.at(-1) && gpu.link !== undefined && next.get(gpu)?.link === gpu.link;
-        return tile(name, gpu, this.store.pods, { apart, joined });
+        return tile(name, gpu, this.store.pods, { apart, joined, small: this.element.dataset.size === "small" });
       })));
     return h("div", { class: "gpus" }, drawn);
   }

@@ -43,7 +43,7 @@ export class Panel {
     return found.map(([key, text, number]) => {
       const selected = this.#tab === key;
       const attributes = { type: "button", role: "tab", "data-key": key, "aria-controls": "page", "aria-selected": String(selected), tabindex: selected ? "0" : "-1" };
-      return h("button", { ...attributes, onclick: () => this.#turn(key) }, text, number === null ? null : h("span", { class: "number" }, String(number)));
+      return h("button", { ...attributes, onclick: () => this.#turn(key) }, `${text} `, number === null ? null : h("span", { class: "number" }, String(number)));
     });
   }
 

@@ -10,6 +10,8 @@ export class Store {
   attempts = new Map();
   /** Whether the whole cluster has been told once. */
   complete = false;
+  #plan = "";
+  #places = new Map();
 
   /** Take a message in; what changed: names of nodes to draw, and whether any other section did. */
   apply(message) {
@@ -18,17 +20,32 @@ export class Store {
       for (const name of this.nodes.keys()) touched.add(name);
       for (const section of [this.nodes, this.pods, this.groups, this.attempts]) section.clear();
     }
+    this.complete ||= message.cluster.seen === true;
     const moved = new Set(Object.keys(message.pods));
     for (const section of ["nodes", "pods", "groups", "attempts"]) {
       for (const [key, piece] of Object.entries(message[section])) {
-        if (piece === null) this[section].delete(key);
+        if (piece === null) this[section].delete(key) && this.#places.delete(key);
         else this[section].set(key, piece);
       }
     }
+    const layout = this.#relaid();
     while (this.attempts.size > MOST_ATTEMPTS) this.attempts.delete(this.attempts.keys().next().value);
-    if (moved.size) for (const [name, node] of this.nodes) if (holds(node, moved)) touched.add(name);
-    this.complete ||= message.v > 0;
-    return { nodes: touched, attempts: Object.keys(message.attempts).length > 0 || message.reset };
+    for (const name of Object.keys(message.nodes)) this.#place(name);
+    for (const uid of moved) if (this.#places.has(uid)) touched.add(this.#places.get(uid));
+    return { nodes: touched, layout, attempts: Object.keys(message.attempts).length > 0 || message.reset };
+  }
+
+  /** Note whose devices a node has. */
+  #place(name) {
+    for (const gpu of this.nodes.get(name)?.gpus ?? []) for (const [, , , uid] of gpu.parts ?? []) if (uid) this.#places.set(uid, name);
+  }
+
+  /** Whether nodes are in other places than when this was asked last. */
+  #relaid() {
+    const plan = [this.complete, ...[...this.nodes].map(([name, node]) => [name, node.rack, node.block, !node.gpus?.length])].join();
+    const changed = plan !== this.#plan;
+    this.#plan = plan;
+    return changed;
   }
 
   /** Nodes with GPUs by rack: [[rack, [name, ...]], ...], all in the order of people. */
@@ -95,5 +112,3 @@ export class Store {
 
 /** Members of a gang are one owner, every other pod is one of its own. */
 export const ownerKey = (pod) => (pod.group ? `${pod.namespace}/${pod.group} (gang)` : `${pod.namespace}/${pod.name}`);
-
-const holds = (node, uids) => (node.gpus ?? []).some((gpu) => (gpu.parts ?? []).some((part) => uids.has(part[3])));

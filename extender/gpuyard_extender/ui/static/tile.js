@@ -2,8 +2,11 @@
 import { h } from "./dom.js";
 import { isSoon, letters, look } from "./owners.js";
 
-/** The tile; `apart`: another PCIe switch than the one before; `joined`: its NVLink goes on in the next NUMA node. */
-export function tile(node, gpu, pods, { apart, joined }) {
+/**
+ * The tile; `apart`: another PCIe switch than the one before; `joined`: its NVLink goes on in the next NUMA node; `small`: there is
+ * no room for letters.
+ */
+export function tile(node, gpu, pods, { apart, joined, small }) {
   const classes = ["tile"];
   if (gpu.sick) classes.push("sick");
   if (gpu.contested) classes.push("contested");
@@ -12,23 +15,26 @@ export function tile(node, gpu, pods, { apart, joined }) {
   if (gpu.lost) classes.push("lost");
   if (apart) classes.push("apart");
   if (joined) classes.push("joined");
-  const parts = (gpu.parts ?? []).map((part) => drawn(part, gpu.cells, pods));
+  const parts = (gpu.parts ?? []).map((part) => drawn(part, gpu.cells, pods, small));
   const attributes = {
     type: "button", class: classes.join(" "), tabindex: "-1", "aria-label": said(node, gpu, pods), title: said(node, gpu, pods),
     "data-node": node, "data-gpu": gpu.index, "data-owners": (gpu.parts ?? []).map((part) => part[3]).filter(Boolean).join(" "),
   };
-  return h("button", attributes, h("span", { class: "body" }, parts), h("span", { class: "number" }, String(gpu.index)));
+  return h("button", attributes, parts, small ? null : h("span", { class: "number" }, String(gpu.index)));
 }
 
-function drawn([start, size, profile, uid], cells, pods) {
+function drawn([start, size, profile, uid], cells, pods, small) {
   const pod = pods.get(uid);
   const whole = !profile && size === cells;
   const narrow = uid && size * 5 < cells;
-  const named = h("b", {}, uid ? letters(pod) : "", whole || narrow || !profile ? null : h("small", {}, profile.split(".")[0]));
+  const kind = whole || narrow || !profile ? null : h("small", {}, profile.split(".")[0]);
+  const named = small ? null : h("b", {}, uid ? letters(pod) : "", kind);
   const part = h("i", { class: `part ${uid ? look(pod) : "free"}${isSoon(pod) ? " soon" : ""}` }, named);
   // Set as properties: the page's policy allows no style in markup.
-  part.style.left = `${(100 * start) / cells}%`;
-  part.style.width = `calc(${(100 * size) / cells}% - ${whole ? 0 : 1}px)`;
+  if (!whole) {
+    part.style.left = `${(100 * start) / cells}%`;
+    part.style.width = `${(100 * size) / cells}%`;
+  }
   return part;
 }
 
