@@ -50,7 +50,7 @@ def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Explana
     seated = ledger.seat(pod.uid, now)
     if seated is not None:
         return _explain_seated(pod, *seated, ledger, now)
-    if pod.group is not None:
+    if pod.group is not None and (pod.gated or feasibility.needs_seat(pod)):
         return _explain_gang(pod, pod.group, ledger, policy, now)
     cluster = ledger.cluster(now, {pod.uid})
     found = explain.explain(pod.fit, pod.request, cluster)
@@ -68,7 +68,9 @@ def _explain_seated(
     found = tuple(verdict for verdict in verdicts if isinstance(verdict, Rejection))
     own = next((verdict for verdict in found if verdict.node == seat.node), None)
     if own is not None or seat.node not in names:
-        return Explanation(pod, own.reason if own else Reason.NODE_NOT_READY, found)
+        leaving = [victim.name for victim in reservation.victims if not ledger.pods.deleted(victim.uid)]
+        detail = f"has a seat on {seat.node} once these are gone: {', '.join(leaving)}" if leaving else ""
+        return Explanation(pod, own.reason if own else Reason.NODE_NOT_READY, found, detail)
     detail = f"has a seat on {seat.node}; waits until {reservation.needed} members can be bound together"
     return Explanation(pod, Reason.GANG_WAITING, found, detail)
 

@@ -58,6 +58,17 @@ def test_the_freed_devices_are_nobody_elses() -> None:
     assert stage.filter(important("other", priority=1000))["NodeNames"] == []
 
 
+def test_who_waits_for_others_to_go_is_told_so() -> None:
+    stage = full()
+    planned(stage, "u0", "u1")
+    told = stage.extender.explain("default", "u0")
+    assert told is not None
+    assert (told["code"], told["detail"]) == (
+        "InsufficientGPUs",
+        "has a seat on n1 once these are gone: r0, r1",
+    )
+
+
 def test_without_the_wish_nobody_goes() -> None:
     answer = full().extender.plan(PlanRequest("default", "urgent", 2, ("uid-u0", "uid-u1")))
     assert isinstance(answer, Unplaceable)
