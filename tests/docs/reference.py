@@ -12,6 +12,7 @@ import yaml
 
 from gpuyard import models, presets, vocabulary
 from gpuyard.boards import Board
+from gpuyard.findings import Flaw
 from gpuyard.verdicts import Reason
 from tests.docs import reference_programs
 from tests.docs.markdown import ROOT, table
@@ -59,13 +60,18 @@ def _sections(
 
 
 def reasons() -> Iterator[str]:
-    """The closed list of reason codes."""
-    yield from [
-        "# Reason codes",
-        "",
-        "Why a pod or a gang waits: the same in events, conditions and `gpuyard explain`.",
-    ]
+    """The two closed lists of codes."""
+    yield from ["# Reason codes", ""]
+    yield "Why a pod or a gang waits: the same in events, conditions and `gpuyard explain`."
     yield from ["", *table(("code", "means", "what has to change"), _reasons())]
+    yield from [
+        "",
+        "## Findings of an audit",
+        "",
+        "What `gpuyard audit` finds, and what each scenario is to end without.",
+        "",
+    ]
+    yield from table(("code", "means"), ((f"`{flaw.value}`", flaw.text) for flaw in Flaw))
 
 
 def _reasons() -> Iterator[Sequence[str]]:
