@@ -187,3 +187,33 @@ def test_nobody_else_is_gated() -> None:
     assert gate.gates(labels={"app": "web"}) == []
     assert gate.gates(labels=MEMBER, nodeName="node-1") == []
     assert gate.gates(namespace="kube-system", labels=MEMBER) == []
+
+
+@pytest.mark.parametrize(
+    ("resources", "init", "allowed"),
+    [
+        ({"nvidia.com/gpu.shared": "1"}, {}, True),
+        ({"nvidia.com/gpu": "0"}, {}, True),
+        ({}, {"nvidia.com/gpu.shared": "1"}, True),
+        ({"cpu": "1"}, {"cpu": "1"}, False),
+        ({"nvidia.com/mig-1g.5gb": "1"}, {}, False),
+    ],
+)
+def test_a_pod_that_limits_a_share_asks_for_one(resources: JSON, init: JSON, *, allowed: bool) -> None:
+    """Whether it can have it is then for the extender to say."""
+    clock = Steps()
+    api = DirectApi(APIServer(clock.now))
+    for name in ("share-limits-policy.yaml", "share-limits-binding.yaml"):
+        assert clock.complete(api.send(Write("POST", COLLECTIONS[load(name)["kind"]], load(name)))).ok
+    containers, early = (
+        [{"name": name, "image": "busybox:1.36", "resources": {"limits": limits}}]
+        for name, limits in (("main", resources), ("load", init))
+    )
+    spec = {"containers": containers, "initContainers": early}
+    for annotation in (vocabulary.GPU_MILLI, vocabulary.GPU_MEMORY):
+        for notes, expected in (({annotation: "1Gi"}, allowed), ({"other": "1"}, True)):
+            metadata = {"generateName": "pod-", "annotations": notes}
+            pod = {"metadata": metadata, "spec": spec}
+            reply = clock.complete(api.send(Write("POST", "/api/v1/namespaces/default/pods", pod)))
+            assert reply.ok == expected
+            assert expected or annotation in reply.reason

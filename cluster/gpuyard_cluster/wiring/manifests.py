@@ -16,15 +16,22 @@ COLLECTIONS = {
     "CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     "MutatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies",
     "MutatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
+    "ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+    "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
 }
 """What the embedded cluster takes of them; Deployments and their like stand for parts that run in this process."""
+
+_ONLY_ON_REAL_ONES = "device-plugin.gpuyard.io"
+"""The policy that keeps plugins to their own node uses optional values, which our CEL library does not read."""
 
 
 @functools.cache
 def load() -> tuple[JSON, ...]:
     """The objects of those kinds, CRDs first."""
     order = list(COLLECTIONS)
-    found = (obj for obj in every() if obj["kind"] in COLLECTIONS)
+    found = (
+        obj for obj in every() if obj["kind"] in COLLECTIONS and obj["metadata"]["name"] != _ONLY_ON_REAL_ONES
+    )
     return tuple(sorted(found, key=lambda obj: order.index(obj["kind"])))
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from gpuyard import vocabulary
 from gpuyard.accounts import LEDGER_PATH
-from gpuyard.writes import JSON
+from gpuyard.writes import JSON, Write
 from tests.e2e.stories.cluster import Cluster, held, node_of, until
 
 
@@ -50,6 +50,13 @@ async def what_cannot_be_a_share_is_refused_by_the_name_of_its_annotation(cluste
     for name, (gpus, milli) in asked.items():
         metadata = {"name": name, "annotations": {vocabulary.GPU_MILLI: milli}}
         await cluster.create(cluster.path, {"metadata": metadata, "spec": spec(gpus)})
+
+    metadata = {"name": "of-no-gpu", "annotations": {vocabulary.GPU_MILLI: "300"}}
+    containers = [{"name": "main", "image": "busybox:1.36"}]
+    reply = await cluster.api.send(
+        Write("POST", cluster.path, {"metadata": metadata, "spec": {"containers": containers}})
+    )
+    assert (reply.status, vocabulary.GPU_MILLI in reply.reason) == (422, True), reply.reason
 
     async def refused() -> bool:
         told = [event for name in asked for event in await events(cluster, name)]
