@@ -83,7 +83,11 @@ def _layout(inventory: Inventory) -> _Layout:
     for i, device in enumerate(devices):
         numbers.setdefault(device.id, str(i))
     gpus = tuple(dataclasses.replace(gpu, uuid="", instances=()) for gpu in inventory.gpus)
-    numbered = tuple(dataclasses.replace(device, id=numbers[device.id]) for device in devices)
+    # `dataclasses.replace` would be a fifth of what it takes to read 5,000 nodes.
+    numbered = tuple(
+        Device(numbers[d.id], d.resource, d.gpu, d.healthy, d.start, d.size, d.replica, d.profile)
+        for d in devices
+    )
     return _shared(dataclasses.replace(inventory, gpus=gpus), numbered)
 
 

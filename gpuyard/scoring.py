@@ -173,6 +173,8 @@ def _given(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> set
 def _pairs(taken: set[int], occupancy: Occupancy, free: set[int]) -> tuple[int, int]:
     """Score and lost score of the GPUs `taken` among those with something `free` (indexes)."""
     given = taken & free
+    if not given:
+        return 0, 0
     before = [gpu for gpu in occupancy.inventory.gpus if gpu.index in free]
     score = set_score([gpu for gpu in before if gpu.index in given])
     behind = set_score([gpu for gpu in before if gpu.index not in given])

@@ -47,6 +47,8 @@ def main() -> None:
     # Python's own thresholds search tens of thousands of objects, which all stay, again and again while they are
     # read: more than half of the time until the first answer, and later pauses of half a second.
     gc.set_threshold(100_000, 50, 100)
+    # A simulation works in another thread; a verb gets its turn after half a millisecond and not after five.
+    sys.setswitchinterval(0.0005)
     asyncio.run(serve(given))
 
 
