@@ -130,7 +130,7 @@ def _firm_until(scene: Scene) -> float:
     """A group that never could start, and members that come late to one that did, are in nobody's way."""
     group = scene.group
     refused_at = members.moment(group.status.get("scheduleStartTime"))
-    if scene.started():
+    if scene.started() or (status.drops_conditions(group) and refused_at is None):
         return 0.0
     if refused_at is not None:
         return refused_at + HEAD_SECONDS

@@ -53,12 +53,13 @@ def queued(refusal: Rejection) -> Verdict:
 
 def starting(places: int) -> Verdict:
     """A Reservation holds the places, and the members are being bound."""
-    return Verdict(False, STARTING, f"places for {places} members are reserved", in_line=False)
+    return Verdict(False, STARTING, f"places for {places} members are reserved", in_line=False, admitted=True)
 
 
 def making_room(names: str) -> Verdict:
     """A Reservation holds the places, once those who hold them now are gone."""
-    return Verdict(False, PREEMPTING, f"pods of lower priority have to go first: {names}", in_line=False)
+    message = f"pods of lower priority have to go first: {names}"
+    return Verdict(False, PREEMPTING, message, in_line=False, admitted=True)
 
 
 def scheduled(needed: int, late: str = "") -> Verdict:

@@ -13,7 +13,8 @@ Stands for the PodGroup controller of scheduler-plugins, without the oddities of
 
 Two conditions say what a phase cannot: `Scheduled` (were minMember members bound together?) stays true while any of
 them is on a node or has succeeded; `Ready` (do minMember run or have they succeeded?) follows the pods. A third one,
-`Preempted`, is there once its pods had to go for others, and true until the group is scheduled again.
+`Preempted`, is there once its pods had to go for others, and true until the group is scheduled again. `Admitted` (are
+places recorded for it?) and `Unschedulable` (was there no room when last asked?) follow from what `Scheduled` says.
 
 `scheduleStartTime` is kept for groups with a queue: since when it was refused for want of room that others may make.
 
@@ -24,12 +25,14 @@ with what else changes, and never for their own sake; and that a group has start
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import rfc3339
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 
-SCHEDULED, READY, PREEMPTED = "Scheduled", "Ready", "Preempted"
+SCHEDULED, READY, PREEMPTED, PREEMPTING = "Scheduled", "Ready", "Preempted", "Preempting"
+ADMITTED, UNSCHEDULABLE = "Admitted", "Unschedulable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class Verdict:
     message: str
     in_line: bool | None = None
     """Whether it waits for room before others of its queue: since when, the status remembers. None: as it did."""
+    admitted: bool = False
+    """Whether places are recorded for it, which its members are about to get."""
     final: bool = False
     """Whether the group is over."""
 
@@ -61,14 +66,24 @@ def changes(
     spoken = [_ready(group, counts["running"] + counts["succeeded"])]
     spoken += _preempted(group, verdict, preempted_by)
     if verdict is not None:
-        spoken.insert(0, _condition(SCHEDULED, verdict.scheduled, verdict.reason, verdict.message))
+        spoken = _verdict(verdict) + spoken
     old = {"running": 0, "succeeded": 0, "failed": 0, **group.status}
     if verdict is not None and verdict.in_line is not None:
         found |= _line_time(group, verdict.in_line, now)
-    told = _dropped(group) or all(_said(group, condition) for condition in spoken)
+    told = drops_conditions(group) or all(_said(group, condition) for condition in spoken)
     if told and all(old.get(key) == value for key, value in found.items()):
         return None
     return {**found, "conditions": _conditions(group, spoken, now)}
+
+
+def _verdict(verdict: Verdict) -> list[JSON]:
+    """Scheduled says why; the others are there to be waited for: they flip only together with it."""
+    unplaceable = verdict.reason == Reason.GANG_UNPLACEABLE
+    return [
+        _condition(SCHEDULED, verdict.scheduled, verdict.reason, verdict.message),
+        _condition(ADMITTED, verdict.scheduled or verdict.admitted, verdict.reason, ""),
+        _condition(UNSCHEDULABLE, unplaceable, verdict.reason, verdict.message if unplaceable else ""),
+    ]
 
 
 def _line_time(group: Group, in_line: bool, now: float) -> JSON:
@@ -97,12 +112,17 @@ def is_true(group: Group, kind: str) -> bool:
     return (group.condition(kind) or {}).get("status") == "True"
 
 
+def made_room_in_vain(group: Group) -> bool:
+    """Whether others went for it, and it was not bound: they would come and go for ever."""
+    return (group.condition(PREEMPTING) or {}).get("reason") == "InVain"
+
+
 def has_started(group: Group) -> bool:
     """Whether the status remembers that minMember members were bound together."""
-    return is_true(group, SCHEDULED) or (_dropped(group) and group.status.get("phase") == "Running")
+    return is_true(group, SCHEDULED) or (drops_conditions(group) and group.status.get("phase") == "Running")
 
 
-def _dropped(group: Group) -> bool:
+def drops_conditions(group: Group) -> bool:
     """Whether conditions, which are written with every phase, are not kept."""
     return bool(group.status.get("phase")) and not group.status.get("conditions")
 
@@ -125,8 +145,10 @@ def _ready(group: Group, good: int) -> JSON:
 def _preempted(group: Group, verdict: Verdict | None, by: str) -> list[JSON]:
     if by:
         return [_condition(PREEMPTED, True, "HigherPriority", f"its pods make way for {by}")]
-    again = verdict is not None and verdict.scheduled and is_true(group, PREEMPTED)
-    return [_condition(PREEMPTED, False, "GangScheduled", "it was scheduled again")] if again else []
+    if verdict is None or not verdict.scheduled:
+        return []
+    known = [kind for kind in (PREEMPTED, PREEMPTING) if group.condition(kind)]
+    return [_condition(kind, False, verdict.reason, "it was scheduled") for kind in known]
 
 
 def _condition(kind: str, holds: bool, reason: str, message: str) -> JSON:

@@ -7,6 +7,7 @@ import pytest
 from gpuyard.writes import JSON
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
+from gpuyard_operator.reasons import scheduled, starting
 from gpuyard_operator.status import Verdict, changes, phase
 
 NOW = 1_700_000_000.0
@@ -101,3 +102,18 @@ def test_conditions_of_others_are_kept() -> None:
 
 def test_the_end_of_a_group_is_remembered_when_its_pods_are_gone() -> None:
     assert changes(group(2, "Finished", SCHEDULED), [], Verdict(False, "GangWaiting", "0/2"), NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("verdict", "true"),
+    [
+        (Verdict(False, "GangWaiting", "1/2 pods present"), set()),
+        (Verdict(False, "QuotaExceeded", "no quota"), set()),
+        (Verdict(False, "GangUnplaceable", "no room"), {"Unschedulable"}),
+        (starting(2), {"Admitted"}),
+        (scheduled(2), {"Scheduled", "Admitted"}),
+    ],
+)
+def test_what_a_group_waits_for_can_be_waited_for(verdict: Verdict, true: set[str]) -> None:
+    found = said(group(2), "ww", verdict)["conditions"]
+    assert {kind for kind, condition in found.items() if condition["status"] == "True"} == true
