@@ -19,7 +19,7 @@ from gpuyard.policies.prospects import LOW, Floats, Prospects, prospects
 from gpuyard.policies.workload import Column, Workload
 
 _NEXT: Final = 0.66
-_MIXES: Final = 1.2
+_MIXES: Final = 2.0
 """What the first and the third measure weigh against the second."""
 _SCARCE: Final = 0.3
 """What a free GPU is worth, the fewer there are of its model for those who insist on it."""
@@ -45,26 +45,29 @@ def foresight(candidates: Candidates) -> Matrix:
 
 def leftover(nodes: States, workload: Workload) -> Floats:
     """The thousandths of each node that will hardly be used, by the three measures together."""
+    left = np.zeros(len(nodes.cpu))
     if not (workload.count > 0).any():
-        return np.zeros(len(nodes.cpu))
-    ready = prospects(workload, int(nodes.model.max(initial=0)))
-    parts = (slice(start, start + _AT_ONCE) for start in range(0, len(nodes.cpu), _AT_ONCE))
-    left = np.concatenate([_leftover(nodes.at(part), ready) for part in parts] or [np.zeros(0)])
-    if workload.scarcity.any():
-        left = left - _SCARCE * workload.scarcity[nodes.model] * nodes.gpus.sum(axis=1)
+        return left
+    scarce, models = bool(workload.scarcity.any()), nodes.model
+    if not (scarce or (workload.detailed or workload).models.any()):
+        models = np.zeros_like(models)
+    for model in set(models.tolist()):
+        rows, ready = np.flatnonzero(models == model), prospects(workload, model)
+        price = _SCARCE * float(workload.scarcity[model]) if scarce else 0.0
+        for start in range(0, len(rows), _AT_ONCE):
+            part = rows[start : start + _AT_ONCE]
+            left[part] = _leftover(nodes.at(part), ready, price)
     return left
 
 
-def _leftover(nodes: States, ready: Prospects) -> Floats:
-    ready, total = ready.of(nodes.model), nodes.gpus.sum(axis=1)
+def _leftover(nodes: States, ready: Prospects, price: float) -> Floats:
+    total = nodes.gpus.sum(axis=1)
     found = ready.table[:, nodes.gpus.T].sum(axis=1)[ready.demand]
     fit = np.minimum((found >> LOW) * ready.per_count, nodes.cpu * ready.per_cpu)
     fit = np.floor(np.minimum(fit, nodes.memory * ready.per_memory) + _ROUNDING)
     following = (fit >= 1) * (total - (found & _LOW_MASK))
     used = (ready.weight * (_NEXT * following + ready.asked * fit)).sum(axis=0)
-    usable = total - ready.wasted[np.minimum(nodes.model, len(ready.wasted) - 1)[:, None], nodes.gpus].sum(
-        axis=1
-    )
+    usable = total - ready.wasted[nodes.gpus].sum(axis=1)
     mixed = np.minimum(np.minimum(ready.mix_cpu * nodes.cpu, ready.mix_memory * nodes.memory), usable)
-    left: Floats = (_NEXT + 1 + _MIXES) * total - used - _MIXES * mixed.mean(axis=0)
+    left: Floats = (_NEXT + 1 + _MIXES) * total - used - _MIXES * mixed.mean(axis=0) - price * total
     return left

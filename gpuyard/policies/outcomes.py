@@ -35,7 +35,7 @@ class States:
             np.concatenate((self.model, other.model)),
         )
 
-    def at(self, rows: slice) -> "States":
+    def at(self, rows: Column) -> "States":
         """Some of these nodes."""
         return States(self.cpu[rows], self.memory[rows], self.gpus[rows], self.model[rows])
 
