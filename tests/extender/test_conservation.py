@@ -35,12 +35,18 @@ def on_a_node(pod: JSON) -> bool:
 class Conservation(RuleBasedStateMachine):
     @initialize()
     def start(self) -> None:
-        self.stage = Stage(*(gpu_node(name, 2, cpu="4") for name in NODES))
-        self.nodes = {name: gpu_node(name, 2, cpu="4") for name in NODES}
+        self.stage = Stage(*map(self.new_node, NODES))
+        self.nodes = {name: self.new_node(name) for name in NODES}
         self.recorded: dict[str, JSON] = {}
         self.undelivered: list[tuple[str, str, JSON]] = []
         self.delivered: list[tuple[str, str, JSON]] = []
         self.names = 0
+
+    def new_node(self, name: str, uid: str | None = None) -> JSON:
+        return gpu_node(name, 2, cpu="4", uid=uid)
+
+    def asking(self, name: str, gpus: int, group: str | None) -> JSON:
+        return gpu_pod(name, gpus, group=group)
 
     # --- what happens in the cluster
 
@@ -53,7 +59,7 @@ class Conservation(RuleBasedStateMachine):
 
     def new_pod(self, gpus: int, group: str | None = None) -> JSON:
         self.names += 1
-        pod = self.stage.server.add(gpu_pod(f"p{self.names}", gpus, group=group))
+        pod = self.stage.server.add(self.asking(f"p{self.names}", gpus, group))
         self.tell("pods", "ADDED", pod)
         return pod
 
@@ -170,7 +176,7 @@ class Conservation(RuleBasedStateMachine):
             self.tell("nodes", "DELETED", self.nodes.pop(name))
         else:
             self.names += 1
-            self.nodes[name] = gpu_node(name, 2, uid=f"uid-{self.names}", cpu="4")
+            self.nodes[name] = self.new_node(name, uid=f"uid-{self.names}")
             self.tell("nodes", "ADDED", self.nodes[name])
 
     # --- how the extender comes to know it
@@ -236,11 +242,34 @@ class Conservation(RuleBasedStateMachine):
             assert node.used.get("cpu", 0) == 1000 * len(here)
 
 
+class ConservationOfParts(Conservation):
+    """The same with shares, of which some pods say how much of a GPU they are worth."""
+
+    def new_node(self, name: str, uid: str | None = None) -> JSON:
+        return gpu_node(name, 2, cpu="9", uid=uid, shares=4)
+
+    def asking(self, name: str, gpus: int, group: str | None) -> JSON:
+        pod = gpu_pod(name, resource=vocabulary.GPU_SHARED, group=group)
+        pod["metadata"]["annotations"] = {vocabulary.GPU_MILLI: str(300 * gpus)} if gpus else {}
+        return pod
+
+    @invariant()
+    def no_gpu_gives_more_than_it_has(self) -> None:
+        used = Counter[str]()
+        for pod in filter(on_a_node, self.stage.server.pods.values()):
+            milli = int(pod["metadata"]["annotations"].get(vocabulary.GPU_MILLI, 250))
+            used.update({found.partition("::")[0]: milli for found in planned_ids(pod)})
+        assert max(used.values(), default=0) <= 1000, used
+
+
 def status(pod: JSON) -> dict[str, Any]:
     """What a kubelet that gave the planned devices reports."""
     held = [{"resourceID": found} for found in planned_ids(pod)]
-    return {"name": "train", "allocatedResourcesStatus": [{"name": vocabulary.GPU, "resources": held}]}
+    [resource] = pod["spec"]["containers"][0]["resources"]["limits"].keys() - {"cpu"} or {vocabulary.GPU}
+    return {"name": "train", "allocatedResourcesStatus": [{"name": resource, "resources": held}]}
 
 
 TestConservation = Conservation.TestCase
 TestConservation.settings = settings(deadline=None, max_examples=40, stateful_step_count=30)
+TestConservationOfParts = ConservationOfParts.TestCase
+TestConservationOfParts.settings = settings(deadline=None, max_examples=20, stateful_step_count=30)
