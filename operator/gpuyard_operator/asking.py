@@ -5,7 +5,6 @@
     the same question was put less than 0.5 s ago     Hold (longer and longer while there is no verdict)
     members left out by answers that are still fresh  Ask for the others, while they are enough
     too few are left, or TRIES were in vain           Refused, until the cluster changes or 30 s have passed
-    too few, but pods of lower priority are on nodes  Ask (`press`) whose going would make room for as many as needed
     otherwise                                         Ask for all waiting members at once
 
 An answer "unplaceable" is fresh until the cluster changes for the better (`change` moves) or RETRY_SECONDS pass; one
@@ -111,7 +110,7 @@ class Quest:
 
 def pursue(quest: Quest, known: Known, now: float) -> Outcome:
     """What to do next, by the table above."""
-    if known.answers and (reservation := _usable(quest, known.answers[-1], now)) is not None:
+    if (reservation := usable(quest, known, now)) is not None:
         return Record(reservation)
     fresh = [found for found in known.answers if now < known.fresh_until(found)]
     refusals = [(found, found.answer) for found in fresh if isinstance(found.answer, Unplaceable)]
@@ -119,50 +118,24 @@ def pursue(quest: Quest, known: Known, now: float) -> Outcome:
     left_out = {uid for found, answer in refusals for uid in _refused(quest, found.request, answer)}
     uids = tuple(member.uid for member in quest.waiting if member.uid not in left_out)
     if refusals and (len(uids) < quest.needed or len(refusals) >= TRIES):
-        return _refusal(quest, refusals[0][0], known, now)
-    request = _request(quest, uids)
-    return _pace(request, known.answers, now)
+        return Refused(refusals[0][1], known.fresh_until(refusals[0][0]))
+    return pace(request(quest, uids), known.answers, now)
 
 
-def press(quest: Quest, known: Known, now: float) -> Record | Ask | Hold | None:
-    """How as many as are needed come to places at the expense of others; None: they do not, as things are."""
-    members = quest.waiting[: quest.needed]
-    if known.answers and (reservation := _usable(quest, known.answers[-1], now)) is not None:
-        return Record(reservation)
-    if known.lowest is None or not members or min(found.priority for found in members) <= known.lowest:
-        return None
-    uids = tuple(member.uid for member in members)
-    request = _request(quest, uids, preempt=True)
-    last = next((found for found in reversed(known.answers) if found.request == request), None)
-    if last is not None and isinstance(last.answer, Unplaceable) and now < known.fresh_until(last):
-        return None
-    return _pace(request, known.answers, now)
-
-
-def _refusal(quest: Quest, found: Answered, known: Known, now: float) -> Ask | Refused:
-    """What an answer "unplaceable" leads to."""
-    assert isinstance(found.answer, Unplaceable), found
-    until = known.fresh_until(found)
-    match press(quest, known, now):
-        case Ask() as ask:
-            return ask
-        case Hold(again_at):
-            until = min(until, again_at)
-    return Refused(found.answer, until)
-
-
-def _request(quest: Quest, uids: tuple[str, ...], *, preempt: bool = False) -> PlanRequest:
+def request(quest: Quest, uids: tuple[str, ...], *, preempt: bool = False) -> PlanRequest:
+    """The question for places for these members."""
     group = quest.group
     return PlanRequest(group.namespace, group.name, quest.needed, uids, preempt, group.nearness)
 
 
-def _pace(request: PlanRequest, answers: Sequence[Answered], now: float) -> Ask | Hold:
-    last = next((found for found in reversed(answers) if found.request == request), None)
+def pace(question: PlanRequest, answers: Sequence[Answered], now: float) -> Ask | Hold:
+    """Put the question, unless it was put just now."""
+    last = next((found for found in reversed(answers) if found.request == question), None)
     if last is None:
-        return Ask(request)
+        return Ask(question)
     again_at = last.at + _pause(answers)
     detail = last.answer.detail if isinstance(last.answer, Unready) else ""
-    return Ask(request) if now >= again_at else Hold(again_at, detail)
+    return Ask(question) if now >= again_at else Hold(again_at, detail)
 
 
 def _pause(answers: Sequence[Answered]) -> float:
@@ -170,9 +143,10 @@ def _pause(answers: Sequence[Answered]) -> float:
     return min(AGAIN_SECONDS * (1 << max(0, len(list(in_vain)) - 1)), LONGEST_SECONDS)
 
 
-def _usable(quest: Quest, last: Answered, now: float) -> Reservation | None:
+def usable(quest: Quest, known: Known, now: float) -> Reservation | None:
     """The planned places, while they are for exactly the members asked for, who all still wait for them."""
-    if not isinstance(last.answer, Planned):
+    last = known.answers[-1] if known.answers else None
+    if last is None or not isinstance(last.answer, Planned):
         return None
     found = last.answer.reservation
     seats = {seat.uid for seat in found.seats}

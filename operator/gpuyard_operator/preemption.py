@@ -3,10 +3,13 @@
 Stands for the part of kube-scheduler's preemption that acts. Only here pods are evicted for others:
 
     Reservation                        its victims                    decision
-    none                               -                              ask whether somebody's going would do (`asking`)
+    none                               -                              ask whose going would do (`pressing`)
     there, with victims                some are there                 evict those, through the Eviction API, and wait
                                        all are gone                   the places are used as if they had been free
-    expired, or its members wait no    any                            give it up
+    expired                            all are gone, but something    nobody goes for it again: the condition
+                                       else keeps it from being       Preempting says InVain, or the Reservation of
+                                       bound                          a pod alone stays
+    expired, or its members wait no    some are there                 give it up
       more, or nobody is to be evicted
 
 What was decided is recorded before anybody is evicted: so whoever is killed at any moment goes on, and nobody else is
@@ -21,7 +24,8 @@ from gpuyard import memberships, reservations, vocabulary
 from gpuyard.reservations import Reservation, Victim
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
-from gpuyard_operator import actions, asking, reasons
+from gpuyard_kube.timestamps import rfc3339
+from gpuyard_operator import actions, pressing, reasons, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member, read
@@ -32,10 +36,13 @@ NAMED = 5
 
 
 def make_room(scene: Scene, view: View, reservation: Reservation) -> Decision | None:
-    """Have everybody gone who is in the way of a group; None where nobody is."""
-    if not view.rivalry.there or view.reservation is None:
-        return None
+    """Have everybody gone who is in the way of a group; None where nobody is, as if the places had been free."""
     seated = _seated(scene.members, reservation)
+    if view.reservation is None or not reservation.victims:
+        return None
+    if not view.rivalry.there:
+        in_vain = scene.now >= reservation.expires and len(seated) == len(reservation.seats) and not view.lost
+        return _in_vain(scene, actions.release(scene.group, view.reservation)) if in_vain else None
     if not _is_useful(view, seated, reservation, scene.now):
         return _give_up(actions.release(scene.group, view.reservation))
     verdict = reasons.making_room(_names(reservation.victims))
@@ -56,7 +63,7 @@ def alone(view: View, now: float) -> Decision:
         return Decision()
     member = members[0]
     group = Group(member.namespace, memberships.alone(member.uid), member.uid)
-    match asking.press(Quest(group, (member,), 1), view.known, now):
+    match pressing.press(Quest(group, (member,), 1), view.known, now):
         case Record(reservation):
             says = f"reserves {member.name}'s place on {reservation.seats[0].node}"
             return Decision((actions.reserve(reservation, group),), says=says)
@@ -93,9 +100,24 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
         )
     if not seated:
         return Decision((release,), says="its place is reserved no longer: the pod waits no more")
-    if view.rivalry.there or view.lost or not _is_useful(view, seated, reservation, now):
+    if view.rivalry.there or view.lost:
         return _give_up(release)
-    return Decision(requeue_at=reservation.expires)
+    # What has expired holds nothing, but reminds that somebody went for the pod: they would come and go for ever.
+    return Decision(requeue_at=reservation.expires if now < reservation.expires else None)
+
+
+def _in_vain(scene: Scene, release: Write) -> Decision:
+    known = scene.group.status.get("conditions") or ()
+    found = {
+        "type": status.PREEMPTING,
+        "status": "False",
+        "reason": "InVain",
+        "message": "others went for it, and it was not bound in time: nobody goes again before it is scheduled",
+        "lastTransitionTime": rfc3339(scene.now),
+    }
+    others = [one for one in known if not isinstance(one, dict) or one.get("type") != status.PREEMPTING]
+    told = actions.report(scene.group, {"conditions": [*others, found]})
+    return Decision((told, release), says="gives up the reserved places: it was not bound in time")
 
 
 def _give_up(release: Write) -> Decision:

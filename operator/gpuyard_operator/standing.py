@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gpuyard.plans import Unplaceable
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard_operator import asking
+from gpuyard_operator import pressing
 from gpuyard_operator.asking import Known, Outcome, Quest
 
 _NEVER = (
@@ -44,13 +44,13 @@ class Queued:
 
 
 def pursue(quest: Quest, standing: Standing | None, known: Known, now: float) -> Outcome | Queued:
-    """`asking.pursue`, as far as the group's queue lets it; without a queue nothing is in the way."""
+    """`pressing.pursue`, as far as the group's queue lets it; without a queue nothing is in the way."""
     if standing is None:
-        return asking.pursue(quest, known, now)
+        return pressing.pursue(quest, known, now)
     if standing.refusal is not None:
         return Queued(standing.refusal, standing.until, told=not standing.passing)
     waiting = tuple(member for member in quest.waiting if member.uid in standing.members)
-    return asking.pursue(replace(quest, waiting=waiting), known, now)
+    return pressing.pursue(replace(quest, waiting=waiting), known, now)
 
 
 def stands_in_line(answer: Unplaceable) -> bool:

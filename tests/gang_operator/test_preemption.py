@@ -150,6 +150,42 @@ def test_places_that_nobody_leaves_in_time_are_given_up() -> None:
     assert world.condition(name="urgent")["reason"] == "GangUnplaceable"
 
 
+def test_nobody_goes_twice_for_a_gang_that_is_not_bound_all_the_same() -> None:
+    """G12: they would be made anew, and evicted again, for ever."""
+    world = full()
+    world.binds_refused.update(("u0", "u1"))
+    world.advance(PLACES_SECONDS + 1)
+    assert world.condition("Preempting", "urgent")["reason"] == "InVain"
+    for name in ("c", "d"):
+        world.pod(name, group="")
+        world.bind(name, "node-1" if name == "c" else "node-2")
+    world.answer = at_the_expense_of(world, "c", "d")
+    world.advance(100)
+    assert {"c", "d"} <= world.bound().keys()
+    for name in ("c", "d"):
+        world.delete(pod_path(name))
+    world.binds_refused.clear()
+    world.advance(40)
+    assert world.bound() == {"u0": "node-1", "u1": "node-2"}
+    assert world.condition("Preempting", "urgent")["reason"] == "GangScheduled"
+
+
+def test_nobody_goes_twice_for_a_pod_alone_either() -> None:
+    world = full()
+    world.delete("/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups/urgent")
+    stuck(world)
+    world.binds_refused.add("vip")
+    world.answer = at_the_expense_of(world, "a")
+    world.settle()
+    world.answer = at_the_expense_of(world, "b")
+    world.advance(3 * PLACES_SECONDS)
+    assert world.bound().keys() == {"b"}
+    assert world.places(alone(world)) is not None, "as a reminder"
+    world.delete(pod_path("vip"))
+    world.settle()
+    assert world.api.list(PATHS["reservations"]) == []
+
+
 @pytest.mark.parametrize("case", ["off", "equal"])
 def test_nobody_is_even_asked_for_where_nobody_may_go(case: str) -> None:
     world = full(preempts=case != "off", urgent=case != "equal")
