@@ -25,11 +25,12 @@ class Ground:
     """The pods by name: when each was `created`, `bound` and `told` that no node takes it (seconds)."""
 
     def __init__(self, api: HttpApi, names: list[str]) -> None:
-        self._api, self.nodes = api, names
+        self.api, self.nodes = api, names
         self._numbers, self._slots = itertools.count(), asyncio.Semaphore(AT_ONCE)
         self.created: dict[str, float] = {}
         self.bound: dict[str, float] = {}
         self.told: dict[str, float] = {}
+        self.uids: dict[str, str] = {}
         self._there: set[str] = set()
 
     @classmethod
@@ -60,6 +61,7 @@ class Ground:
 
     def observe(self, _resource: str, event: str, pod: JSON) -> None:
         name, now = pod["metadata"]["name"], time.perf_counter()
+        self.uids[name] = pod["metadata"]["uid"]
         self._there.discard(name) if event == "DELETED" else self._there.add(name)
         if pod["spec"].get("nodeName"):
             self.bound.setdefault(name, now)
@@ -89,6 +91,12 @@ class Ground:
     async def until_ready(self, extender: HttpApi) -> None:
         await _until(lambda: _is_ready(extender), "the extender is ready")
 
+    async def until_seen(self, name: str, extender: HttpApi) -> None:
+        async def seen() -> bool:
+            return (await extender.read(f"/v1/pods/{NAMESPACE}/{name}/explain")).ok
+
+        await _until(seen, f"the extender has seen {name}")
+
     async def until(self, holds: Callable[[], bool], what: str) -> None:
         async def looked() -> bool:
             return holds()
@@ -111,7 +119,7 @@ class Ground:
         await asyncio.gather(*map(in_turn, work))
 
     async def _send(self, verb: str, path: str, body: JSON | None = None, *more: Any, **query: Any) -> None:
-        reply = await self._api.send(Write(verb, path, body, *more, **query))
+        reply = await self.api.send(Write(verb, path, body, *more, **query))
         if not reply.ok and reply.status not in (404, 409):
             raise RuntimeError(f"{verb} {path}: {reply.reason}")
 

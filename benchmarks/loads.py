@@ -3,14 +3,18 @@
 import asyncio
 import re
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from benchmarks.extender import binding
 from benchmarks.grounds import NAMESPACE, Ground
+from gpuyard.writes import Write
 from gpuyard_kube.http import HttpApi
 
 NOWHERE = "H100"
 """No made-up node has this model: kube-scheduler's own filters pass them, and only the extender refuses."""
 PICKY = 10
+CONNECTIONS = 8
 CHANGES_A_SECOND, COMERS_A_SECOND = 10, 2
 _SAMPLE = re.compile(
     r'^gpuyard_extender_verb_duration_seconds_(sum|count)\{verb="(\w+)"\} (\S+)$', re.MULTILINE
@@ -53,6 +57,48 @@ class Refusals:
         answer = await self.extender.read(f"/v1/pods/{NAMESPACE}/{name}/explain")
         assert answer.body["code"] == "GPUModelMismatch", answer.body
         return time.perf_counter() - self.ground.created[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Binds:
+    """Bindings through the extender, and without it, to the same API server and over as many connections."""
+
+    ground: Ground
+    extender: HttpApi
+
+    async def rates(self, count: int) -> tuple[float, float]:
+        """Binds a second, with and without; half of the pods each, in four turns."""
+        names = await self.ground.come(count, "nobody")
+        await self.ground.until_seen(names[-1], self.extender)
+        quarters = [list(enumerate(names))[turn::4] for turn in range(4)]
+        spent = [
+            await self._spent(part, (self._ours, self._bare)[turn % 2]) for turn, part in enumerate(quarters)
+        ]
+        await self.ground.leave()
+        return count / 2 / (spent[0] + spent[2]), count / 2 / (spent[1] + spent[3])
+
+    async def _spent(self, pods: list[tuple[int, str]], bind: Callable[[str, str], Awaitable[None]]) -> float:
+        slots, started = asyncio.Semaphore(CONNECTIONS), time.perf_counter()
+
+        async def in_turn(number: int, name: str) -> None:
+            async with slots:
+                # Of ten made-up nodes the first six have whole GPUs.
+                await bind(name, self.ground.nodes[number // 6 * 10 % len(self.ground.nodes) + number % 6])
+
+        await asyncio.gather(*(in_turn(*pod) for pod in pods))
+        return time.perf_counter() - started
+
+    async def _ours(self, name: str, node: str) -> None:
+        asked = {"PodName": name, "PodNamespace": NAMESPACE, "PodUID": self.ground.uids[name], "Node": node}
+        answer = await self.extender.send(Write("POST", "/bind", asked))
+        assert answer.body["Error"] == "", answer.body
+
+    async def _bare(self, name: str, node: str) -> None:
+        path, body = binding(
+            {"metadata": {"name": name, "namespace": NAMESPACE, "uid": self.ground.uids[name]}}, node
+        )
+        answer = await self.ground.api.send(Write("POST", path, body))
+        assert answer.ok, answer.reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@
     python -m benchmarks.scheduler --kubeconfig FILE --nodes 5000    # a cluster that is there, such as kind's
 
 The nodes have no kubelets: pods end where they are bound. A second kube-scheduler runs here, for pods that name it.
-Three things are measured: pods a second while a queue of them is worked off, in turns with the other extender; how
-long it takes until a pod that no node takes says why; how soon a pod is bound among many that were rejected.
+Measured are pods a second while a queue of them is worked off, in turns with the other extender; Bindings a second
+through the extender and without it; how long it takes until a pod that no node takes says why; how soon a pod is
+bound among many that were rejected.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from typing import Any
 
 from benchmarks import control_plane, processes
 from benchmarks.grounds import Ground
-from benchmarks.loads import Refusals, Throng, Verbs
+from benchmarks.loads import Binds, Refusals, Throng, Verbs
 from gpuyard import vocabulary
 from gpuyard_kube.http import HttpApi
 
@@ -56,6 +57,8 @@ class Bench:
         try:
             await self._ground.until_ready(extender)
             await self._rates()
+            ours, bare = await Binds(self._ground, extender).rates(self._options.pods)
+            print(f"binds a second: {ours:.0f}, of a bare client {bare:.0f}: {ours / bare:.0%}")
             with self._scheduler(OURS):
                 await self._refusals(extender)
                 await self._throng(Verbs(extender))

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from gpuyard.policies.candidates import Candidates, Policy, best
-from gpuyard.policies.registry import COSTLY
+from gpuyard.policies.registry import BLIND, COSTLY
 from gpuyard.policies.workload import Column, Workload
 
 _MOST: Final = 100_000
@@ -30,6 +30,8 @@ class Informed:
         self._scores: defaultdict[tuple[int, int], _Scores] = defaultdict(dict)
 
     def __call__(self, found: Candidates) -> Column:
+        if self._policy in BLIND:
+            return best(self._policy(found))
         workload = self._known()
         told = dataclasses.replace(found, workload=workload, model=workload.bits(found.model))
         if self._policy not in COSTLY:

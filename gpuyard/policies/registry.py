@@ -28,6 +28,9 @@ DRAWN: Final = frozenset({published.random})
 COSTLY: Final = frozenset({fragmentation.fgd, foresight.foresight})
 """Policies that take longer than to look up what they said of a node that looked the same."""
 
+BLIND: Final = frozenset(POLICIES.values()) - COSTLY
+"""Policies that do not look at the workload: to learn it takes longer than they do."""
+
 
 class UnknownPolicyError(ValueError):
     """No policy has this name; the message lists those that there are."""

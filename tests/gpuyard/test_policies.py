@@ -13,7 +13,7 @@ from gpuyard.policies.candidates import Candidates, best
 from gpuyard.policies.memory import Informed
 from gpuyard.policies.outcomes import States
 from gpuyard.policies.registry import POLICIES, UnknownPolicyError, named
-from gpuyard.policies.workload import Shape
+from gpuyard.policies.workload import Shape, Workload
 from tests.gpuyard.policies.columns import KNOWN, candidates
 from tests.gpuyard.policies.test_foresight import FORESEEN
 
@@ -129,3 +129,14 @@ def test_what_is_remembered_is_what_is_said_anew(data: st.DataObject) -> None:
             known.reverse()
             found = candidates(shape, *nodes or [(0, 0)], known=known[0])
             assert told(found).tolist() == best(policy(found)).tolist()
+
+
+@pytest.mark.parametrize("policy", sorted(name for name in POLICIES if POLICIES[name] in registry.BLIND))
+def test_nobody_learns_what_pods_are_typical_for_a_policy_that_does_not_care(policy: str) -> None:
+    def learn() -> Workload:
+        raise AssertionError
+
+    told = Informed(POLICIES[policy], learn)
+    for known in (KNOWN, FORESEEN):
+        found = candidates(HALF, (1000, 500), (700, 0), known=known)
+        assert told(found).tolist() == scores(policy, candidates(HALF, (1000, 500), (700, 0)))
