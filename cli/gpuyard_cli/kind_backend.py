@@ -75,7 +75,8 @@ class KindBackend:
         seen = await requests.snapshot(self._yard.api, namespace)
         await self._refusals.watch(seen.pods)
         nodes = tuple(filter(self._plays, seen.nodes))
-        names = {node["metadata"]["name"] for node in nodes}
+        # What is said of no node is said of all of them, or of the gang.
+        names = {"", *(node["metadata"]["name"] for node in nodes)}
         explained: dict[str, JSON] = {}
         for pod in requests.waiting(seen.pods, namespace):
             reply = await self._extender.ask(f"/v1/pods/{namespace}/{pod}/explain")
