@@ -68,6 +68,25 @@ def test_bind_decides_by_the_newest_state() -> None:
     assert stage.bound(pod, "n1") == Reason.SHARES_EXHAUSTED.text
 
 
+def test_a_place_that_is_worth_less_than_assumed_is_given_up_for_another() -> None:
+    stage = stage_of(2)
+    pod = share("a", 600)
+    stage.create(pod)
+    assert passes(stage, pod)
+    stage.create(running("thief", 500, replica=7))
+    assert place(stage, pod) == f"{device('n1', 1)}::0"
+
+
+def test_a_seat_that_is_worth_less_than_planned_is_none() -> None:
+    stage = stage_of()
+    member = share("m0", 600, group="g")
+    stage.create(member)
+    assert isinstance(stage.extender.plan(PlanRequest("default", "g", 1, ("uid-m0",))), Planned)
+    assert passes(stage, member)
+    stage.create(running("thief", 500, replica=7))
+    assert list(stage.filter(member)["FailedAndUnresolvableNodes"].values()) == [Reason.SHARES_EXHAUSTED.text]
+
+
 def test_a_restarted_extender_knows_the_thousandths_from_the_pods() -> None:
     stage = stage_of(2)
     stage.create(running("a", 900), running("b", 500, gpu=1))
