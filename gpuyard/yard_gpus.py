@@ -11,6 +11,8 @@ from gpuyard.verdicts import Rejection
 from gpuyard.yard_fields import InvalidYardError
 
 TOPOLOGIES = ("none", "numa-halves", "nvswitch")
+MOST_GPUS = 1024
+"""Of one node: far beyond any machine, far below what would exhaust memory."""
 _LISTED_KEYS = ("index", "memoryMiB", "model", "numa", "nvlink", "switch")
 
 
@@ -25,6 +27,8 @@ def gpus_of(node: str, found: Any, field: str) -> tuple[GPU, ...]:
     preset = yard_fields.mapping(found, field, ("model", "count", "topology"), ("model", "count"))
     model = _model(preset["model"], f"{field}.model")
     count = yard_fields.whole(preset["count"], f"{field}.count")
+    if count > MOST_GPUS:
+        raise InvalidYardError(f"{field}.count", f"{count} GPUs", f"give a node at most {MOST_GPUS}")
     topology = preset.get("topology", "none")
     if topology not in TOPOLOGIES:
         raise InvalidYardError(

@@ -63,6 +63,7 @@ def test_nodes_keep_their_order() -> None:
         (nodes({"name": "a", "plugin": "mixed"}), r"^nodes\[0\]\.plugin: 'mixed' is not a mapping; "),
         (nodes({"name": "a", "joins": "soon"}), r"^nodes\[0\]\.joins: 'soon' is unknown; write joins: later"),
         (nodes({"name": "a", "gpus": {"model": "x", "count": 1}}), r"^nodes\[0\]\.gpus\.model: "),
+        (nodes({"name": "a", "gpus": {"model": A100, "count": 10**11}}), r"^nodes\[0\]\.gpus\.count: .*1024"),
         (
             nodes({"name": "a", "mig": [{"gpus": [0], "instances": {"x": 1}}]}),
             r"^nodes\[0\]\.mig\[0\]\.gpus: 0: no such",
