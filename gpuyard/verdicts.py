@@ -27,6 +27,7 @@ class Reason(enum.StrEnum):
     NODE_NOT_READY = "NodeNotReady"
     GANG_WAITING = "GangWaiting"
     GANG_UNPLACEABLE = "GangUnplaceable"
+    GANG_ENDED = "GangEnded"
     RESERVATION_MISSING = "ReservationMissing"
     QUOTA_EXCEEDED = "QuotaExceeded"
     QUEUED_BEHIND = "QueuedBehind"
@@ -60,6 +61,7 @@ _TEXTS = {
     Reason.NODE_NOT_READY: "the node is not ready or is cordoned",
     Reason.GANG_WAITING: "members of the pod group are missing",
     Reason.GANG_UNPLACEABLE: "the pod group does not fit as a whole",
+    Reason.GANG_ENDED: "the pod group has failed, and nobody of it starts any more",
     Reason.RESERVATION_MISSING: "the pod group holds no reservation here",
     Reason.QUOTA_EXCEEDED: "the queue's quota is used up",
     Reason.QUEUED_BEHIND: "earlier work in the queue goes first",
@@ -84,12 +86,17 @@ _CHANGES = {
     Reason.NODE_NOT_READY: "the node has to become ready, or be uncordoned",
     Reason.GANG_WAITING: "the missing members of its pod group have to be there",
     Reason.GANG_UNPLACEABLE: "room for all members at one time, or a smaller minMember",
+    Reason.GANG_ENDED: "the pod group has to be made anew, or loses the annotation that ended it",
     Reason.RESERVATION_MISSING: "nothing: the operator is about to reserve a place; see its log if it does not",
     Reason.QUOTA_EXCEEDED: "work of the queue has to end, or its quota is raised",
     Reason.QUEUED_BEHIND: "the work before it has to start or go",
     Reason.NO_SUCH_QUEUE: "the Queue has to be made, or the pod group names another one",
     Reason.LEADER_UNAVAILABLE: "an extender has to run: see its pods in gpuyard-system",
 }
+
+
+EXPIRED, RELEASED = "DeadlineExceeded", "GangReleased"
+"""How a pod group ended, in its condition Scheduled; its pods are rejected with GangEnded."""
 
 
 @dataclass(frozen=True, slots=True)

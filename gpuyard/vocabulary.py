@@ -47,8 +47,8 @@ GPU_MODEL: Final = "gpuyard.io/gpu-model"
 MIN_GPU_MEMORY: Final = "gpuyard.io/min-gpu-memory"
 """On a pod: the memory that each of its GPUs, MIG instances or MPS clients has at least."""
 TOPOLOGY: Final = "gpuyard.io/topology"
-"""On a pod: which domain its GPUs lie in together: same-numa, same-switch, nvlink or best-effort. On a PodGroup: which
-its nodes lie in: same-rack or same-block."""
+"""On a pod: which domain its GPUs lie in together: same-numa, same-switch, nvlink or best-effort. On a PodGroup:
+which its nodes lie in: same-rack or same-block."""
 TOPOLOGY_POLICY: Final = "gpuyard.io/topology-policy"
 """On a pod or PodGroup: whether TOPOLOGY is required or only preferred."""
 GPU_MILLI: Final = "gpuyard.io/gpu-milli"
@@ -61,8 +61,8 @@ GANG_GATE: Final = "gpuyard.io/gang"
 POD_GROUP: Final = "scheduling.x-k8s.io/pod-group"
 """Label on a pod: the PodGroup (same namespace) that it belongs to."""
 BELOW_MINIMUM: Final = "gpuyard.io/below-minimum"
-"""On a PodGroup that has started, when fewer than minMember are left: `restart` evicts those, to start together again;
-`release` evicts them for good; else they wait."""
+"""On a PodGroup that has started, when fewer than minMember are left: `restart` evicts those, to start together
+again; `release` evicts them for good; else they wait."""
 SCHEDULE_DEADLINE: Final = "gpuyard.io/schedule-deadline-seconds"
 """On a PodGroup: so many seconds without being scheduled and it has failed; absent or 0: it waits."""
 POD_GROUP_API: Final = "scheduling.x-k8s.io/v1alpha1"

@@ -79,11 +79,11 @@ def _explain_gang(pod: Pod, name: str, ledger: Ledger, policy: Policy, now: floa
     group, members = ledger.groups.named(pod.namespace, name), ledger.members(pod.namespace, name)
     if group is None:
         return Explanation(pod, Reason.GANG_WAITING, detail=f"there is no PodGroup {name}")
+    if group.withheld is not None:
+        return Explanation(pod, group.withheld.reason, detail=group.withheld.detail)
     if len(members) < group.needed:
         detail = f"{len(members)} of {group.needed} members are there"
         return Explanation(pod, Reason.GANG_WAITING, detail=detail)
-    if group.queued is not None:
-        return Explanation(pod, group.queued.reason, detail=group.queued.detail)
     if isinstance(group.nearness, Rejection):
         return Explanation(pod, group.nearness.reason, detail=group.nearness.detail)
     missing = max(1, group.needed - sum(not found.pending for found in members))

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from gpuyard import nearness
 from gpuyard.nearness import Nearness
-from gpuyard.verdicts import Reason, Rejection
+from gpuyard.verdicts import EXPIRED, RELEASED, Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender.pods import Pod
 
-_OF_QUEUES = (Reason.QUOTA_EXCEEDED, Reason.QUEUED_BEHIND, Reason.NO_SUCH_QUEUE)
+_WITHHELD = {
+    **{code.value: code for code in (Reason.QUOTA_EXCEEDED, Reason.QUEUED_BEHIND, Reason.NO_SUCH_QUEUE)},
+    **dict.fromkeys((EXPIRED, RELEASED), Reason.GANG_ENDED),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +23,9 @@ class Group:
 
     name: str
     needed: int
-    queued: Rejection | None = None
-    """Why its queue does not let it in, as the operator says in its condition Scheduled."""
+    withheld: Rejection | None = None
+    """Why it may not start, whatever room there is: its queue does not let it in, or it is over. The operator says
+    so in the condition Scheduled."""
     nearness: Nearness | Rejection | None = None
 
 
@@ -29,15 +33,15 @@ def read(obj: JSON) -> Group | None:
     """The group in an API object; None when the object cannot be used."""
     try:
         needed = int((obj.get("spec") or {}).get("minMember") or 1)
-        return Group(str(obj["metadata"]["name"]), needed, _queued(obj), _nearness(obj))
+        return Group(str(obj["metadata"]["name"]), needed, _withheld(obj), _nearness(obj))
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
 
 
-def _queued(obj: JSON) -> Rejection | None:
+def _withheld(obj: JSON) -> Rejection | None:
     conditions = (obj.get("status") or {}).get("conditions") or ()
     said = next((found for found in conditions if found.get("type") == "Scheduled"), {})
-    code = next((code for code in _OF_QUEUES if code == said.get("reason")), None)
+    code = _WITHHELD.get(str(said.get("reason")))
     return Rejection("", code, str(said.get("message", ""))) if code else None
 
 

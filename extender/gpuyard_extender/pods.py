@@ -58,6 +58,8 @@ class Pod:
     """The node on which kube-scheduler makes place for it."""
     preempts: bool = True
     """Whether others may have to go for it."""
+    gated: bool = False
+    """Whether a scheduling gate holds it."""
     spared: bool = False
     """Whether it goes for nobody."""
     started: str = ""
@@ -135,6 +137,7 @@ def _read(obj: JSON) -> Pod:
         priority=int(spec.get("priority") or 0),
         nominated=str(status.get("nominatedNodeName") or ""),
         preempts=spec.get("preemptionPolicy") != "Never",
+        gated=bool(spec.get("schedulingGates")),
         spared=marks.get(vocabulary.PREEMPTIBLE) == "false",
         started=str(status.get("startTime") or ""),
         grace_seconds=int(spec.get("terminationGracePeriodSeconds") or 0),

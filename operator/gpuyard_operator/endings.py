@@ -12,11 +12,10 @@ group starts: pods that its owner creates again stay gated, so no loop of evicti
 annotation says so: whoever takes the annotation away, or gives it more time, lets the group go on.
 """
 
+from gpuyard.verdicts import EXPIRED, RELEASED
 from gpuyard_operator.groups import RELEASE, Group
 from gpuyard_operator.members import moment
 from gpuyard_operator.status import SCHEDULED, Verdict
-
-EXPIRED, RELEASED = "DeadlineExceeded", "GangReleased"
 
 
 def over(group: Group, now: float, *, started: bool) -> Verdict | None:

@@ -8,7 +8,8 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from gpuyard_operator import actions, commit, endings
+from gpuyard.verdicts import RELEASED
+from gpuyard_operator import actions, commit
 from gpuyard_operator.members import Member
 from gpuyard_operator.scene import Decision, Scene, View
 from gpuyard_operator.status import Verdict
@@ -31,7 +32,7 @@ def restart(scene: Scene) -> Decision:
 
 def end(scene: Scene, verdict: Verdict) -> Decision:
     """Say that the group is over; then whoever is left of one that is released goes."""
-    going = scene.members if verdict.reason == endings.RELEASED else ()
+    going = scene.members if verdict.reason == RELEASED else ()
     gone = evict(going, (), f"is over: {verdict.message}")
     return replace(gone, writes=scene.report(verdict) + gone.writes)
 

@@ -1,5 +1,7 @@
 """One code for the whole cluster, and why a gang waits."""
 
+import pytest
+
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, pod_group, reservation
@@ -53,18 +55,29 @@ def test_a_gang_that_would_fit_waits_for_its_reservation() -> None:
     assert explained(stage, "m0")["code"] == "ReservationMissing"
 
 
-def test_a_gang_that_waits_for_its_queue_is_told_what_the_operator_says() -> None:
+def test_a_leader_that_was_let_go_before_its_gang_is_explained_like_a_pod_alone() -> None:
+    stage = Stage(gpu_node("node-1", cpu="4"))
+    leader = gpu_pod("driver", 0, cpu="8", group="g")
+    stage.create(leader)
+    stage.extender.observe("podgroups", "ADDED", pod_group("g", 2))
+    assert explained(stage, "driver")["code"] == "InsufficientResources"
+    gated = {**leader["spec"], "schedulingGates": [{"name": "gpuyard.io/gang"}]}
+    stage.extender.observe("pods", "MODIFIED", {**gpu_pod("driver", 0, group="g"), "spec": gated})
+    assert explained(stage, "driver")["code"] == "GangWaiting"
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [("QuotaExceeded", "QuotaExceeded"), ("DeadlineExceeded", "GangEnded")]
+)
+def test_a_gang_that_waits_for_its_queue_or_is_over_is_told_what_the_operator_says(
+    reason: str, code: str
+) -> None:
     stage = Stage(gpu_node("node-1"))
     stage.create(gpu_pod("m0", group="g"))
-    said = {
-        "type": "Scheduled",
-        "status": "False",
-        "reason": "QuotaExceeded",
-        "message": "needs 1, 0 left of 2",
-    }
+    said = {"type": "Scheduled", "status": "False", "reason": reason, "message": "these are the numbers"}
     stage.extender.observe("podgroups", "ADDED", pod_group("g", 1) | {"status": {"conditions": [said]}})
     found = explained(stage, "m0")
-    assert (found["code"], found["detail"]) == ("QuotaExceeded", "needs 1, 0 left of 2")
+    assert (found["code"], found["detail"]) == (code, "these are the numbers")
 
 
 def test_a_member_with_a_seat_is_explained_node_by_node() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard_operator.endings import EXPIRED, RELEASED
+from gpuyard.verdicts import EXPIRED, RELEASED
 from tests.gang_operator.test_leaders import DRIVER, EXECUTOR, member
 from tests.gang_operator.test_life import evictions, gang
 from tests.gang_operator.world import World, group_path, pod_path

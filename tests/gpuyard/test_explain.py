@@ -41,6 +41,7 @@ def test_every_code_that_a_node_can_give_has_its_place_in_the_order() -> None:
     not_of_nodes = {
         Reason.GANG_WAITING,
         Reason.GANG_UNPLACEABLE,
+        Reason.GANG_ENDED,
         Reason.QUOTA_EXCEEDED,
         Reason.QUEUED_BEHIND,
         Reason.LEADER_UNAVAILABLE,
