@@ -196,7 +196,9 @@ def without_reason(storm: Storm, pod: JSON, cluster: Cluster) -> Iterator[str]:
 
 
 def without_places(group: JSON, pods: Sequence[JSON], cluster: Cluster) -> Iterator[str]:
-    """Of a gang nobody waits if all who must start together find places together."""
+    """Of a gang nobody waits if all who must start together find places together, until it is over."""
+    if (group.get("status") or {}).get("phase") == "Failed":
+        return
     name = group["metadata"]["name"]
     members = [pod for pod in pods if group_of(pod) == name]
     waiting = [member_of(pod) for pod in members if not pod["spec"].get("nodeName")]

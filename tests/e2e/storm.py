@@ -112,10 +112,10 @@ def pod_group(name: str, needed: int) -> JSON:
 
 
 class Storm:
-    """The cluster of YARDS[kind]. `calm` until something was done that no healthy cluster does."""
+    """The cluster of YARDS[kind], or of `document`. `calm` until something was done that no healthy cluster does."""
 
-    def __init__(self, kind: str, seed: int = 0) -> None:
-        self.nodes = yard.parse(YARDS[kind])
+    def __init__(self, kind: str, seed: int = 0, document: JSON | None = None) -> None:
+        self.nodes = yard.parse(document or YARDS[kind])
         self.yard = StepsYard(self.nodes, Options(seed=seed))
         self.calm = True
         self.failed_at = 0.0
