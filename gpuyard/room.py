@@ -21,7 +21,12 @@ def narrowed(limited: Limits, occupancy: Occupancy, totals: Mapping[str, int]) -
     if limited:
         [resource] = totals
         return _for_one(limited, occupancy, resource)
-    return _for_plain(occupancy, totals) if occupancy.limits else occupancy
+    return _for_plain(occupancy, totals)
+
+
+def open_to_all(occupancy: Occupancy) -> Occupancy:
+    """The same devices as a pod finds them that says nothing: of each GPU so many shares as there is room for."""
+    return occupancy.only(_worth(occupancy)) if occupancy.limits else occupancy
 
 
 def suffices(occupancy: Occupancy, devices: Iterable[Device], limited: Limits) -> bool:
@@ -56,13 +61,14 @@ def _for_one(limited: Limits, occupancy: Occupancy, resource: str) -> Occupancy 
 
 
 def _for_plain(occupancy: Occupancy, totals: Mapping[str, int]) -> Occupancy | Rejection:
-    """As many shares of each GPU as there is room for by thousandths and MiB; of other devices all."""
-    rest, open_now = parts.left(occupancy), occupancy.only(_worth(occupancy))
+    open_now = open_to_all(occupancy)
+    if open_now is occupancy:
+        return occupancy
     for resource, needed in sorted(totals.items()):
         idle = occupancy.free(resource)
         if len(open_now.free(resource)) < needed <= len(idle):
             text = shortages.needs(resource, needed, occupancy.offered(resource))
-            return Rejection("", Reason.SHARES_EXHAUSTED, f"{text}; {_told(rest, idle)}")
+            return Rejection("", Reason.SHARES_EXHAUSTED, f"{text}; {_told(parts.left(occupancy), idle)}")
     return open_now
 
 

@@ -16,6 +16,7 @@ def _node(row: NodeRow) -> dict[str, Any]:
     return {
         "name": row.name,
         "marks": list(row.marks),
+        "inventorySince": row.since,
         "gpus": [_gpu(gpu) for gpu in row.gpus],
         "counts": [_count(count) for count in row.counts],
         "strays": _owners(row.strays),
@@ -37,6 +38,8 @@ def _gpu(row: GpuRow) -> dict[str, Any]:
         "xid": row.xid,
         "free": row.free,
         "total": row.total,
+        "leftMilli": row.left.milli,
+        "leftMemoryMiB": row.left.mib,
         "slices": row.slices,
         "owners": _owners(row.owners),
     }

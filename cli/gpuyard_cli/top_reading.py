@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gpuyard import amounts, annotations, requests, vocabulary
+from gpuyard import amounts, annotations, limits, requests, vocabulary
 from gpuyard.annotations import ids
 from gpuyard.fit import Amounts
 from gpuyard.inventory import Inventory
+from gpuyard.limits import Limits
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import driver_reports
 from gpuyard_device_plugin.driver_reports import Reports
@@ -29,6 +30,8 @@ class Holding:
     told: frozenset[str]
     planned: frozenset[str]
     asked: Amounts
+    limits: Limits = limits.NONE
+    """How much of its GPU its share may use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class SeenNode:
     reports: Reports
     marks: tuple[str, ...] = ()
     """What else matters of it, such as that it is cordoned."""
+    since: str = ""
+    """When its inventory was last written, as far as the API server knows."""
 
 
 class Followed:
@@ -94,7 +99,7 @@ def holding(obj: JSON) -> Holding | None:
     told, planned = ids(pod.truth), ids(pod.plan)
     if pod.ended or not (asked or told or planned):
         return None
-    return Holding(f"{pod.namespace}/{pod.name}", pod.node, told, planned - told, asked)
+    return Holding(f"{pod.namespace}/{pod.name}", pod.node, told, planned - told, asked, pod.limits)
 
 
 def seen_node(node: JSON) -> SeenNode:
@@ -113,7 +118,16 @@ def seen_node(node: JSON) -> SeenNode:
         },
         reports=driver_reports.read(node),
         marks=_marks(node),
+        since=_since(metadata),
     )
+
+
+def _since(metadata: JSON) -> str:
+    field = f"f:{vocabulary.INVENTORY}"
+    for entry in metadata.get("managedFields") or ():
+        if field in entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:annotations", {}):
+            return str(entry.get("time") or "")
+    return ""
 
 
 def _marks(node: JSON) -> tuple[str, ...]:

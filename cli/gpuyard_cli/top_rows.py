@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gpuyard import limits, parts, room
 from gpuyard.boards import board_of
 from gpuyard.gpus import GPU
 from gpuyard.inventory import Device, Inventory, MigStrategy
+from gpuyard.limits import Limits
 from gpuyard.occupancy import occupancy
 from gpuyard_cli.top_reading import Holding, SeenNode
 
@@ -44,6 +46,8 @@ class GpuRow:
     total: int
     slices: str
     owners: tuple[Owner, ...]
+    left: Limits = limits.NONE
+    """The thousandths and the memory that nobody uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class NodeRow:
     gpus: tuple[GpuRow, ...] = ()
     counts: tuple[CountRow, ...] = ()
     strays: tuple[Owner, ...] = ()
+    since: str = ""
+    """When its inventory was last written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,9 @@ def _node(node: SeenNode, held: Sequence[Holding]) -> NodeRow:
         return NodeRow(node.name, node.marks, counts=tuple(_counts(node, held)))
     devices = {device.id: device for device in node.inventory.devices()}
     gpus = tuple(_gpus(node, node.inventory, devices, held))
-    return NodeRow(node.name, node.marks, gpus, strays=tuple(sorted(_strays(devices, held))))
+    return NodeRow(
+        node.name, node.marks, gpus, strays=tuple(sorted(_strays(devices, held))), since=node.since
+    )
 
 
 def _gpus(
@@ -104,15 +112,17 @@ def _gpus(
             device = devices[identity]
             taken[device.gpu].append(device)
             owners[device.gpu].append(Owner(holding.pod, device.profile, planned=identity in holding.planned))
-    now = occupancy(inventory, {device.id: "" for found in taken.values() for device in found}, {})
-    total = Counter(device.gpu for device in now.devices)
-    idle = Counter(now.devices[i].gpu for i in now.idle if now.devices[i].healthy)
+    owned = {found: holding.pod for holding in held for found in (holding.told | holding.planned)}
+    now = occupancy(inventory, owned, {holding.pod: holding.limits for holding in held if holding.limits})
+    total, left = Counter(device.gpu for device in now.devices), parts.left(now)
+    idle = Counter(now.devices[i].gpu for i in room.open_to_all(now).idle if now.devices[i].healthy)
     for gpu in inventory.gpus:
         slices = _slices(gpu, inventory.mig_strategy, taken[gpu.index])
         free, of = idle[gpu.index], total[gpu.index]
         if slices and inventory.mig_strategy is MigStrategy.DYNAMIC:
             free, of = (len(slices) - slices.count(HELD)) * gpu.healthy, len(slices)
-        yield GpuRow(gpu, node.reports.xid(gpu.index), free, of, slices, _summed(owners[gpu.index]))
+        who = _summed(owners[gpu.index])
+        yield GpuRow(gpu, node.reports.xid(gpu.index), free, of, slices, who, left[gpu.index])
 
 
 def _slices(gpu: GPU, strategy: MigStrategy, taken: Sequence[Device]) -> str:

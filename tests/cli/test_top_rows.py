@@ -72,6 +72,21 @@ def test_shares_are_counted_by_pod() -> None:
     assert gpus(one, node=gpu_node("n", 1, shares=4)) == [(2, 4, "", (Owner("default/one", count=2),))]
 
 
+def test_shares_are_free_as_far_as_there_is_room_on_their_gpu_and_its_age_is_told() -> None:
+    node = gpu_node("n", 1, shares=4)
+    written = {"f:metadata": {"f:annotations": {f"f:{vocabulary.INVENTORY}": {}}}}
+    node["metadata"]["managedFields"] = [
+        {"fieldsV1": {}},
+        {"fieldsV1": written, "time": "2026-11-30T08:00:00Z"},
+    ]
+    one = gpu_pod("one", node="n", truth=[f"{device('n', 0)}::0"], resource=vocabulary.GPU_SHARED)
+    one["metadata"]["annotations"] = {vocabulary.GPU_MILLI: "700"}
+    [found] = to_json(looked([node], [one]))["nodes"]
+    [gpu] = found["gpus"]
+    assert (gpu["free"], gpu["total"], gpu["leftMilli"], gpu["leftMemoryMiB"]) == (1, 4, 300, 12288)
+    assert found["inventorySince"] == "2026-11-30T08:00:00Z"
+
+
 def test_instances_are_drawn_with_who_has_them() -> None:
     node = divided(
         MigStrategy.MIXED, Instance("3g.20gb", 4, 4, "MIG-half"), Instance("1g.5gb", 0, 1, "MIG-small")
