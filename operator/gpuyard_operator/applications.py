@@ -7,7 +7,7 @@ group names its queue by an annotation or a label; where its client passes none 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gpuyard import queues, reservations, vocabulary
@@ -17,7 +17,7 @@ from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_operator import groups, members, status
 from gpuyard_operator.members import ENDED, Member
-from gpuyard_operator.scene import Scene, View
+from gpuyard_operator.scene import Scene, View, members_of
 from gpuyard_operator.shelf import Key
 
 HEAD_SECONDS: Final = 3600.0
@@ -95,25 +95,30 @@ class About:
         return self._known[key]
 
 
-def read(facts: View, about: About, now: float) -> Application | None:
-    """The application of a group; None when it has no queue, or is going."""
+def read(key: Key, facts: View, about: About, now: float) -> Application | None:
+    """The application of a group; None when it has no queue.
+
+    The pods of a group that is gone still hold what they hold, if they name the queue themselves.
+    """
     group, name = groups.read(facts.group), queue_of(facts.group or {}, facts.pods)
-    if group is None or group.terminating or not name:
+    if not name:
         return None
     models = (about.queue(name) or Queue(name)).models
     pods = {str(pod["metadata"]["uid"]): pod for pod in facts.pods if members.read(pod)}
+    held = _places(members_of(facts.pods), facts.reservation).items()
+    rank = (*turn(_priority(facts.pods), _age(facts.group)), key)
+    found = Application(key, name, rank, _sum(about.demand(pods[uid], models, node) for uid, node in held))
+    if group is None or group.terminating or facts.reservation is not None:
+        return found
     scene = Scene.of(group, facts.pods, now)
-    quest = scene.quest() if facts.reservation is None else None
-    asked = quest.waiting if quest else ()
-    held = _places(scene.members, facts.reservation).items()
-    return Application(
-        key=(group.namespace, group.name),
-        queue=name,
-        rank=(*turn(_priority(facts.pods), _age(facts.group)), (group.namespace, group.name)),
-        holds=_sum(about.demand(pods[uid], models, node) for uid, node in held),
-        waiting=tuple((member.uid, about.demand(pods[member.uid], models)) for member in asked),
-        needed=quest.needed if quest else 1,
-        kinds=frozenset(kind for member in asked for kind in about.kinds(pods[member.uid])),
+    if (quest := scene.quest()) is None:
+        return found
+    asked = [(member.uid, pods[member.uid]) for member in quest.waiting]
+    return replace(
+        found,
+        waiting=tuple((uid, about.demand(pod, models)) for uid, pod in asked),
+        needed=quest.needed,
+        kinds=frozenset(kind for _, pod in asked for kind in about.kinds(pod)),
         firm_until=_firm_until(scene),
     )
 

@@ -102,7 +102,7 @@ class Board:
         view, intended = self._view_of(key), self._intended.get(key)
         if intended is not None and view.reservation is None:
             view = replace(view, reservation=intended)
-        before, found = self._found.get(key), applications.read(view, self._about, now)
+        before, found = self._found.get(key), applications.read(key, view, self._about, now)
         if before == found:
             return False
         if before is not None:
