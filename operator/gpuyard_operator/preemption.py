@@ -6,10 +6,10 @@ Stands for the part of kube-scheduler's preemption that acts. Only here pods are
     none                               -                              ask whose going would do (`pressing`)
     there, with victims                some are there                 evict those, through the Eviction API, and wait
                                        all are gone                   the places are used as if they had been free
-    expired                            all are gone, but something    nobody goes for it again: the condition
-                                       else keeps it from being       Preempting says InVain, or the Reservation of
-                                       bound                          a pod alone stays
-    expired, or its members wait no    some are there                 give it up
+    expired                            some are gone, in vain         nobody goes for it again: the condition
+                                                                      Preempting says InVain, or the Reservation of
+                                                                      a pod alone stays
+    expired, or its members wait no    all are there                  give it up
       more, or nobody is to be evicted
 
 What was decided is recorded before anybody is evicted: so whoever is killed at any moment goes on, and nobody else is
@@ -40,9 +40,10 @@ def make_room(scene: Scene, view: View, reservation: Reservation) -> Decision | 
     seated = _seated(scene.members, reservation)
     if view.reservation is None or not reservation.victims:
         return None
+    if _is_in_vain(view, seated, reservation, scene.now):
+        return _in_vain(scene, actions.release(scene.group, view.reservation))
     if not view.rivalry.there:
-        in_vain = scene.now >= reservation.expires and len(seated) == len(reservation.seats) and not view.lost
-        return _in_vain(scene, actions.release(scene.group, view.reservation)) if in_vain else None
+        return None
     if not _is_useful(view, seated, reservation, scene.now):
         return _give_up(actions.release(scene.group, view.reservation))
     verdict = reasons.making_room(_names(reservation.victims))
@@ -100,10 +101,10 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
         )
     if not seated:
         return Decision((release,), says="its place is reserved no longer: the pod waits no more")
-    if view.rivalry.there or view.lost:
-        return _give_up(release)
-    # What has expired holds nothing, but reminds that somebody went for the pod: they would come and go for ever.
-    return Decision(requeue_at=reservation.expires if now < reservation.expires else None)
+    if _is_in_vain(view, seated, reservation, now):
+        # It holds nothing any more, but reminds that somebody went for the pod: they would come and go for ever.
+        return Decision()
+    return _give_up(release) if view.rivalry.there or view.lost else Decision(requeue_at=reservation.expires)
 
 
 def _in_vain(scene: Scene, release: Write) -> Decision:
@@ -135,6 +136,12 @@ def _seated(members: Sequence[Member], reservation: Reservation) -> list[tuple[M
 def _is_useful(view: View, seated: Sequence[tuple[Member, str]], found: Reservation, now: float) -> bool:
     """Whether the places will be of use once nobody is in the way."""
     return len(seated) >= max(1, found.needed) and now < found.expires and view.known.lowest is not None
+
+
+def _is_in_vain(view: View, seated: Sequence[tuple[Member, str]], found: Reservation, now: float) -> bool:
+    """Whether somebody went for pods that all still wait, now that it has expired."""
+    went = len(view.rivalry.there) < len(found.victims)
+    return went and len(seated) == len(found.seats) and now >= found.expires
 
 
 def _clear(view: View, preemptor: str) -> Decision:

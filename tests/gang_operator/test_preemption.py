@@ -170,6 +170,14 @@ def test_nobody_goes_twice_for_a_gang_that_is_not_bound_all_the_same() -> None:
     assert world.condition("Preempting", "urgent")["reason"] == "GangScheduled"
 
 
+def test_nobody_goes_twice_either_where_another_victim_stays() -> None:
+    world = full()
+    world.api.fails = lambda write: write.path == f"{pod_path('b')}/eviction"
+    world.advance(PLACES_SECONDS + 1)
+    assert world.condition("Preempting", "urgent")["reason"] == "InVain"
+    assert world.bound() == {"b": "node-2"}
+
+
 def test_nobody_goes_twice_for_a_pod_alone_either() -> None:
     world = full()
     world.delete("/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups/urgent")
