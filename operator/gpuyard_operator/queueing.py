@@ -30,7 +30,6 @@ LOOK: Final = 8
 """So many of each line are judged, and know their position: the others wait, whatever they need."""
 _NAMED: Final = 3
 
-
 Order = tuple[int, int, int, Key]
 
 
@@ -98,7 +97,7 @@ class _Walk:
         if (over := queues.admits(self.line.queue, found.least)) is not None:
             return Standing(refusal=replace(over, detail=f"{over.detail}; {place}"))
         if queues.admits(room, found.least) is not None:
-            passing = any(one.firm_until == math.inf for one in self.opened)
+            passing = any(one.firm_until == math.inf for one in ahead if one in self.opened)
             return _behind(f"{place}; what is left of the quota is set aside for those", passing)
         rival = next((one for one in rivals if queues.compete(one.kinds, found.kinds)), None)
         if rival is None:
