@@ -3,8 +3,8 @@
     python -m benchmarks.page [--nodes 1000] [--changes 20] [--seconds 10]
 
 An extender is handed made-up nodes with 8 GPUs and pods on most of them; `--changes` pods a second come and go. A
-headless chromium shows the page, scrolls, and notes the time between frames and what its main thread was busy with
-for over 50 ms.
+headless chromium shows the page; what its main thread spends and the frames that it draws while one scrolls are
+counted.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import itertools
 import random
 import time
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from playwright.async_api import CDPSession, Page, async_playwright
 
@@ -30,22 +30,10 @@ from gpuyard_kube.runtime import AsyncioRuntime
 from tests.extender.builders import PodServer, device, gpu_node, gpu_pod
 
 GPUS: Final = 8
-_WATCH: Final = """(seconds) => new Promise((done) => {
-  const [frames, long] = [[], []];
-  const note = (found) => long.push(...found.getEntries().map((task) => task.duration));
-  new PerformanceObserver(note).observe({ type: "longtask" });
-  const [began, map] = [performance.now(), document.getElementById("map")];
-  let last = began;
-  const frame = (now) => {
-    frames.push(now - last);
-    last = now;
-    const [far, all] = [now - began, map.scrollHeight - map.clientHeight]; // a pixel in each millisecond, down and up
-    map.scrollTop = all - Math.abs((far % (2 * all)) - all);
-    if (now - began < seconds * 1000) requestAnimationFrame(frame);
-    else done({ frames: frames.slice(1), long });
-  };
-  requestAnimationFrame(frame);
-})"""
+WHEEL: Final = 120
+"""Pixels of one turn of a mouse's wheel."""
+DRAWN: Final = "ProxyImpl::ScheduledActionDraw"
+"""How chromium's trace calls a frame that reaches the screen: while one scrolls, mostly without the page's thread."""
 
 
 def nodes(count: int) -> list[JSON]:
@@ -95,20 +83,34 @@ async def busy(session: CDPSession) -> float:
     return float(next(found["value"] for found in told["metrics"] if found["name"] == "TaskDuration"))
 
 
-async def watched(page: Page, count: int, seconds: float) -> tuple[float, Any]:
-    """Seconds until everything is drawn, and what happened afterwards."""
+async def complete(page: Page, count: int) -> float:
+    """Seconds until everything is drawn."""
     began = time.monotonic()
     tiles = f"document.querySelectorAll('.tile').length === {count * GPUS}"
     await page.wait_for_function(tiles, timeout=120_000)
-    return time.monotonic() - began, await page.evaluate(_WATCH, seconds)
+    return time.monotonic() - began
 
 
-def said(drawn: float, found: Any) -> str:
-    frames, long = sorted(found["frames"]), found["long"]
-    at = [frames[min(len(frames) - 1, int(len(frames) * share))] for share in (0.5, 0.95, 0.99)]
-    quantiles = ", ".join(f"p{p} {ms:.0f}" for p, ms in zip((50, 95, 99), at, strict=True))
-    worst = f"max {frames[-1]:.0f} ms; {len(long)} tasks over 50 ms, {sum(long):.0f} ms in all"
-    return f"drawn in {drawn:.1f} s; {len(frames)} frames: {quantiles}, {worst}"
+async def scrolled(page: Page, seconds: float) -> float:
+    """Frames a second on the screen while the wheel turns, 20 times a second, down and up."""
+    assert page.context.browser is not None
+    session, events, done = (
+        await page.context.browser.new_browser_cdp_session(),
+        list[JSON](),
+        asyncio.Event(),
+    )
+    session.on("Tracing.dataCollected", lambda found: events.extend(found["value"]))
+    session.on("Tracing.tracingComplete", lambda _: done.set())
+    await session.send("Tracing.start", {"categories": "cc", "transferMode": "ReportEvents"})
+    await page.mouse.move(400, 400)
+    turns = int(seconds * 20)
+    for turn in range(turns):
+        await page.mouse.wheel(0, WHEEL if turn < turns / 2 else -WHEEL)
+        await asyncio.sleep(0.05)
+    await session.send("Tracing.end")
+    await done.wait()
+    drawn = [float(event["ts"]) / 1e6 for event in events if event["name"] == DRAWN]
+    return len(drawn) / (max(drawn) - min(drawn))
 
 
 async def measure(given: argparse.Namespace) -> None:
@@ -128,15 +130,15 @@ async def measure(given: argparse.Namespace) -> None:
         session = await page.context.new_cdp_session(page)
         await session.send("Performance.enable", {"timeDomain": "threadTicks"})
         await page.goto(f"{server.url}/ui/")
-        print(said(*await watched(page, given.nodes, given.seconds)))
-        print(f"main thread until then: {await busy(session):.1f} s of CPU")
+        drawn = await complete(page, given.nodes)
+        print(f"drawn after {drawn:.1f} s, {await busy(session):.2f} s of CPU in the main thread")
         spent, before = time.process_time(), await busy(session)
         await asyncio.sleep(given.seconds)
         own = (time.process_time() - spent) / given.seconds
         shown = (await busy(session) - before) / given.seconds
-        print(f"without scrolling: main thread {shown:.1%} of one core; extender and changes {own:.1%}")
+        print(f"{given.changes} changes a second: main thread {shown:.1%} of one core, extender {own:.1%}")
+        print(f"scrolling: {await scrolled(page, given.seconds):.0f} frames a second")
         if given.picture:
-            await page.evaluate("document.getElementById('map').scrollTop = 0")
             await page.screenshot(path=given.picture)
         await browser.close()
     changes.cancel()

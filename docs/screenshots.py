@@ -68,7 +68,8 @@ OBJECTS: Final = [
     pod("eval", 3),
     pod("serve-small", 1, "nvidia.com/mig-1g.10gb"),
     pod("serve-large", 3, "nvidia.com/mig-3g.40gb"),
-    *(pod(f"batch-{number}", 1, vocabulary.GPU_SHARED) for number in range(5)),
+    *(pod(f"batch-{number}", 1, vocabulary.GPU_SHARED) for number in range(3)),
+    pod("half", 1, vocabulary.GPU_SHARED, **{vocabulary.GPU_MILLI: "500"}),
     *gang("foundation", 4, 8),
     pod("huge", 16),
 ]
@@ -101,6 +102,7 @@ async def main() -> None:
             await page.wait_for_selector(".tile.sick")
             await page.keyboard.press("Escape")
             await page.wait_for_selector(".entry .code")
+            await page.evaluate("document.activeElement.blur()")
             await page.screenshot(path=IMAGES / "yard.png")
             await page.locator("#panel").get_by_role("button", name="default/huge").click()
             await page.wait_for_selector(".verdicts")

@@ -1,18 +1,19 @@
 """One node as the page draws it: each GPU a row of cells, of which owners and instances cover some.
 
 Law: a GPU has as many cells as make every device on it a whole number of them: one for a whole GPU, a cell for each
-memory slice where it can be divided, each of these once more for each share of it. Integers only.
+memory slice where it can be divided, each of these once more for each share of it, and a thousand where pods say how
+much of it they use. Integers only.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpuyard import vocabulary
 from gpuyard.boards import board_of
 from gpuyard.cluster import Node
-from gpuyard.gpus import GPU
+from gpuyard.gpus import GPU, WHOLE
 from gpuyard.inventory import Device, Inventory, MigStrategy
 from gpuyard.requests import is_device_resource
 from gpuyard.writes import JSON
@@ -55,6 +56,9 @@ def _gpu(gpu: GPU, devices: Sequence[Device], found: Node, inventory: Inventory)
     shares = [inventory.sharing.of(device.resource) for device in devices if device.replica is not None]
     each = math.lcm(*shares)
     parts = [_part(device, slices, each, found, inventory) for device in devices]
+    if any(part[3] in found.limits for part in parts):
+        slices, each = 1, WHOLE
+        parts = list(_limited(gpu, parts, found, WHOLE // max(1, *shares)))
     said: JSON = {
         "index": gpu.index,
         "model": gpu.model,
@@ -79,6 +83,15 @@ def _slices(gpu: GPU, devices: Sequence[Device], inventory: Inventory) -> int:
     if not divided:
         return 1
     return max([board.memory_slices if board else 1, *(device.start + device.size for device in devices)])
+
+
+def _limited(gpu: GPU, parts: Sequence[list[Any]], found: Node, usual: int) -> Iterator[list[Any]]:
+    """One behind the other, as large as they say; those that say nothing are worth one of equal shares."""
+    start = 0
+    for uid in (part[3] for part in parts if part[3]):
+        milli = found.limits[uid].on(gpu).milli if uid in found.limits else usual
+        yield [start, milli, f"{milli}‰", uid]
+        start += milli
 
 
 def _part(device: Device, slices: int, each: int, found: Node, inventory: Inventory) -> list[Any]:

@@ -50,6 +50,22 @@ def test_shares_of_a_gpu_are_cells_of_one_size() -> None:
     assert gpu["parts"] == [[0, 1, "", ""], [1, 1, "", ""], [2, 1, "", "uid-a"], [3, 1, "", ""]]
 
 
+def test_shares_that_say_how_much_they_use_are_drawn_as_large() -> None:
+    stage = Stage(gpu_node("node-1", 1, shares=10))
+    for number, milli in enumerate(("700", None, "50")):
+        plan = [f"{device('node-1', 0)}::{number}"]
+        pod = gpu_pod(f"p{number}", resource=vocabulary.GPU_SHARED, node="node-1", plan=plan)
+        pod["metadata"]["annotations"] |= {vocabulary.GPU_MILLI: milli} if milli else {}
+        stage.create(pod)
+    [gpu] = look(stage)["nodes"]["node-1"]["gpus"]
+    assert gpu["cells"] == 1000
+    assert gpu["parts"] == [
+        [0, 700, "700‰", "uid-p0"],
+        [700, 100, "100‰", "uid-p1"],
+        [800, 50, "50‰", "uid-p2"],
+    ]
+
+
 @pytest.mark.parametrize(("strategy", "free"), [(MigStrategy.MIXED, 3), (MigStrategy.DYNAMIC, 0)])
 def test_instances_lie_where_they_are_and_those_that_do_not_exist_yet_are_not_drawn(
     strategy: MigStrategy, free: int

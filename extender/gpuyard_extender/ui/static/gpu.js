@@ -29,7 +29,7 @@ export class GpuView {
     const parts = (gpu.parts ?? []).filter((part) => part[3] || part[2]);
     const entries = parts.map(([start, size, profile, uid]) => {
       const pod = this.store.pods.get(uid);
-      const where = gpu.cells > 1 ? `${profile || "share"}, ${size} of ${gpu.cells} cells from ${start}` : "the whole GPU";
+      const where = gpu.cells > 1 ? `${profile || "share"}, ${size} of ${gpu.cells} parts from ${start}` : "the whole GPU";
       if (!pod) return h("p", { class: "entry" }, h("span", { class: "swatch" }, "·"), h("span", { class: "name" }, uid ? "a pod that has ended" : "free"), h("span", { class: "more" }, where));
       const attributes = { type: "button", class: "entry", "data-key": `${uid} ${start}`, onclick: () => this.open(pod) };
       return h("button", attributes, swatch(pod), h("span", { class: "name" }, `${pod.namespace}/${pod.name}`), h("span", { class: "asks" }, state(pod)), h("span", { class: "more" }, where));

@@ -1,8 +1,9 @@
-// Racks, nodes and GPUs. Law: only nodes that changed are drawn anew, and for a few milliseconds in each frame.
+// Racks, nodes and GPUs. Law: only nodes that changed are drawn anew, and some of them in each frame.
 import { counted, h } from "./dom.js";
 import { tile } from "./tile.js";
 
 const FRAME_MILLISECONDS = 10;
+const FRAME_NODES = 60; // at least: each frame costs, however little is drawn in it
 const MIDDLE = 96; // from so many GPUs on, tiles are smaller
 const SMALL = 800;
 
@@ -34,10 +35,11 @@ export class YardMap {
 
   #draw() {
     const until = performance.now() + FRAME_MILLISECONDS;
+    let drawn = 0;
     for (const name of this.#dirty) {
       this.#dirty.delete(name);
       this.#paint(name);
-      if (performance.now() > until) break;
+      if (++drawn >= FRAME_NODES && performance.now() > until) break;
     }
     this.#frame = this.#dirty.size ? requestAnimationFrame(() => this.#draw()) : 0;
     if (!this.#frame) this.element.dispatchEvent(new Event("drawn"));

@@ -15,12 +15,21 @@ export function tile(node, gpu, pods, { apart, joined, small }) {
   if (gpu.lost) classes.push("lost");
   if (apart) classes.push("apart");
   if (joined) classes.push("joined");
-  const parts = (gpu.parts ?? []).map((part) => drawn(part, gpu.cells, pods, small));
+  const [only] = gpu.parts ?? [];
+  const plain = small && gpu.cells === 1;
+  if (plain && only) classes.push("full", ...worn(only[3], pods)); // one element a tile: there are thousands
+  const parts = plain ? [] : (gpu.parts ?? []).map((part) => drawn(part, gpu.cells, pods, small));
   const attributes = {
     type: "button", class: classes.join(" "), tabindex: "-1", "aria-label": said(node, gpu, pods), title: said(node, gpu, pods),
     "data-node": node, "data-gpu": gpu.index, "data-owners": (gpu.parts ?? []).map((part) => part[3]).filter(Boolean).join(" "),
   };
   return h("button", attributes, parts, small ? null : h("span", { class: "number" }, String(gpu.index)));
+}
+
+/** The classes that say whose it is. */
+function worn(uid, pods) {
+  const pod = pods.get(uid);
+  return uid ? [...look(pod).split(" "), ...(isSoon(pod) ? ["soon"] : [])] : ["free"];
 }
 
 function drawn([start, size, profile, uid], cells, pods, small) {
@@ -29,7 +38,7 @@ function drawn([start, size, profile, uid], cells, pods, small) {
   const narrow = uid && size * 5 < cells;
   const kind = whole || narrow || !profile ? null : h("small", {}, profile.split(".")[0]);
   const named = small ? null : h("b", {}, uid ? letters(pod) : "", kind);
-  const part = h("i", { class: `part ${uid ? look(pod) : "free"}${isSoon(pod) ? " soon" : ""}` }, named);
+  const part = h("i", { class: ["part", ...worn(uid, pods)].join(" ") }, named);
   // Set as properties: the page's policy allows no style in markup.
   if (!whole) {
     part.style.left = `${(100 * start) / cells}%`;
