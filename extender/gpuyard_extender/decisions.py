@@ -20,7 +20,6 @@ from gpuyard_extender.binding import BindRequest
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.scheduling import Filtered
-from gpuyard_extender.settings import SCORE_STEP
 from gpuyard_extender.tally import PASSED
 
 VERSION: Final = 1
@@ -31,7 +30,7 @@ MOST_NODES: Final = 64
 class Decision:
     """One answer to one verb. `node` and `devices`: where the pod is to go, as far as that is decided.
 
-    `nodes` by verdict and the points of `ranks` are for `History`: of each list the first `MOST_NODES` only.
+    `nodes` by verdict, and the `order` in which they are ranked, are for `History`: the first `MOST_NODES` of each.
     """
 
     verb: str
@@ -48,7 +47,7 @@ class Decision:
     victims: Mapping[str, Sequence[str]] = field(default_factory=dict)
     error: str = ""
     nodes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    ranks: Mapping[str, int] = field(default_factory=dict)
+    order: Sequence[str] = ()
 
     def to_json(self) -> JSON:
         """What is empty is left out, but for what every reader looks at."""
@@ -109,8 +108,7 @@ def of_prioritize(pod: Pod, ranks: Mapping[str, int], ledger: Ledger, now: float
     """The node that is ranked first, if it still has room."""
     first = next(iter(ranks), "")
     placed = _placed("prioritize", pod, len(ranks), {}, _assumed(pod, first, ledger, now), now)
-    points = ((name, rank * SCORE_STEP) for name, rank in itertools.islice(ranks.items(), MOST_NODES))
-    return replace(placed, ranks=dict(points))
+    return replace(placed, order=tuple(itertools.islice(ranks, MOST_NODES)))
 
 
 def of_preempt(pod: Pod, candidates: int, found: Mapping[str, Victims], now: float) -> Decision:

@@ -30,7 +30,7 @@ class Entry:
     def line(self) -> bytes:
         """The same without the nodes."""
         found = json.loads(self.detail)
-        del found["nodes"], found["ranks"]
+        del found["nodes"], found["order"]
         return packed(found)
 
     @property
@@ -47,7 +47,7 @@ class History:
 
     def note(self, decision: Decision) -> None:
         self.noted += 1
-        told = decision.to_json() | {"nodes": decision.nodes, "ranks": decision.ranks}
+        told = decision.to_json() | {"nodes": decision.nodes, "order": decision.order}
         entry = Entry(self.noted, decision.uid, packed(told))
         self._entries.append(entry)
         self.weight += entry.weight

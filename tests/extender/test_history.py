@@ -21,7 +21,7 @@ def test_each_verb_is_kept_with_the_nodes_that_it_was_about() -> None:
     assert stage.bound(pod, best) == ""
     filtered, scored, bound = told(stage.extender.history, "uid-a")
     assert filtered["nodes"] == {"NoSuchResource": ["full"], "Passed": ["node-1", "node-2"]}
-    assert scored["ranks"] == {"node-2": 302, "node-1": 151}
+    assert scored["order"] == ["node-2", "node-1"]
     assert (bound["node"], len(bound["devices"])) == (best, 1)
 
 
@@ -33,7 +33,7 @@ def test_a_filter_over_many_nodes_keeps_the_beginning_and_the_counts() -> None:
     stage.prioritize(pod)
     filtered, scored = told(stage.extender.history, "uid-a")
     assert filtered["verdicts"] == {"NoSuchResource": 150, "Passed": 150}
-    assert {len(names) for names in filtered["nodes"].values()} | {len(scored["ranks"])} == {64}
+    assert {len(names) for names in filtered["nodes"].values()} | {len(scored["order"])} == {64}
 
 
 def test_the_oldest_decision_goes_when_there_are_too_many_bytes() -> None:

@@ -12,6 +12,7 @@ from gpuyard.annotations import ids
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_extender.service import Extender
+from gpuyard_extender.settings import SCORE_STEP
 from gpuyard_extender.ui import boards
 
 
@@ -28,6 +29,8 @@ def of_pod(extender: Extender, namespace: str, name: str, now: float) -> JSON | 
     known = {identity: place for node in nodes for identity, place in _places(extender, node, now).items()}
     for found in decisions:
         found["devices"] = _placed(found.get("devices", ()), known)
+        best = found["candidates"]
+        found["ranks"] = {name: (best - place) * SCORE_STEP for place, name in enumerate(found["order"])}
     change = {"change": Reason(why["code"]).change} if why["code"] else {}
     return {
         "uid": pod.uid,

@@ -46,6 +46,7 @@ def test_a_pods_story_says_why_it_waits_what_was_decided_and_what_it_got() -> No
     pod, big = gpu_pod("a", 2), gpu_pod("big", 3)
     stage.create(pod, big)
     stage.filter(pod)
+    stage.prioritize(pod, "node-1")
     stage.bound(pod, "node-1")
     held = [{"resourceID": found} for found in stage.extender.ledger.node("node-1", 0).owners]  # type: ignore[union-attr]
     told = {"name": "nvidia.com/gpu", "resources": held}
@@ -55,8 +56,10 @@ def test_a_pods_story_says_why_it_waits_what_was_decided_and_what_it_got() -> No
     found = json.loads(ask(app, "/ui/pods/default/a").body)
     assert [(said["verb"], said["devices"]) for said in found["decisions"]] == [
         ("filter", ["0", "1"]),
+        ("prioritize", ["0", "1"]),
         ("bind", ["0", "1"]),
     ]
+    assert found["decisions"][1]["ranks"] == {"node-1": 151}
     assert (found["given"], found["why"]["code"]) == (["0", "1"], None)
     waits = json.loads(ask(app, "/ui/pods/default/big").body)
     assert (waits["why"]["code"], waits["decisions"]) == ("InsufficientGPUs", [])
