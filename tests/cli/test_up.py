@@ -43,6 +43,7 @@ class Up:
             env={**os.environ, **places},
         )
         self.said = list[str]()
+        self.left_open: Any = None
 
     def ready(self) -> "Up":
         assert self.process.stdout is not None
@@ -69,6 +70,8 @@ class Up:
         return [str(path) for path in self.folder.rglob("*") if not path.is_dir()]
 
     def close(self) -> None:
+        if self.left_open is not None:
+            self.left_open.close()
         if self.process.poll() is None:
             self.process.kill()
             self.process.communicate()
@@ -117,6 +120,18 @@ def test_its_accounts_are_compared_as_far_as_they_can_be_asked_for(
     said, note = capsys.readouterr()
     assert said == "all accounts agree\n"
     assert note.startswith("note: of `gpuyard up` the pods' status, the plans and the extender are compared")
+
+
+def test_the_page_streams_the_nodes_and_an_open_stream_keeps_nothing_from_ending(up: Up) -> None:
+    [line] = [line for line in up.said if line.endswith("/ui/;")]
+    url = line.partition("browser: ")[2].rstrip(";")
+    stream = urllib.request.urlopen(
+        f"{url}events", timeout=30
+    )  # open until the end, which `up` asserts to be quiet
+    told = ""
+    while '"dgx-a100-1"' not in told:
+        told = stream.readline().decode()
+    up.left_open = stream
 
 
 def test_the_official_client_sees_the_nodes_and_runs_a_pod_on_gpus(up: Up) -> None:
