@@ -1,5 +1,7 @@
 // The stream of server-sent events, and what to say while there is none.
 
+const AGAIN_MILLISECONDS = 2000;
+
 /** Calls `told` with each message and `changed` with "live", "lost" or "out" (signed out). */
 export function follow(told, changed) {
   const source = new EventSource("events");
@@ -9,8 +11,8 @@ export function follow(told, changed) {
     changed("lost");
     if (source.readyState !== EventSource.CLOSED) return; // the browser tries again
     source.close();
-    changed(await stillAllowed() ? "lost" : "out");
-    setTimeout(() => follow(told, changed), 2000);
+    if (await stillAllowed()) setTimeout(() => follow(told, changed), AGAIN_MILLISECONDS);
+    else changed("out");
   };
 }
 
