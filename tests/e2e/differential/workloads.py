@@ -30,6 +30,12 @@ WISHES: tuple[dict[str, str], ...] = (
     {vocabulary.TOPOLOGY: "nvlink"},
     {vocabulary.GPU_MODEL: "H100"},
 )
+LIMITS: tuple[dict[str, str], ...] = (
+    {},
+    {vocabulary.GPU_MILLI: "700"},
+    {vocabulary.GPU_MEMORY: "30Gi"},
+    {vocabulary.GPU_MILLI: "100", vocabulary.GPU_MEMORY: "500Gi"},
+)
 
 
 @dataclass(frozen=True)
@@ -65,13 +71,14 @@ def _moves(draw: random.Random) -> Iterator[JSON | Leaving]:
 def _pod(name: str, draw: random.Random) -> JSON:
     containers = 1 if draw.random() < 0.8 else 2
     wishes = draw.choice(WISHES)
-    asked = WHOLE if wishes else WHOLE + PARTS
+    asked = [draw.choice(WHOLE if wishes else WHOLE + PARTS) for _ in range(containers)]
+    limits = draw.choice(LIMITS) if asked == [(vocabulary.GPU_SHARED, 1)] else {}
     return {
-        "metadata": {"name": name, "annotations": wishes},
+        "metadata": {"name": name, "annotations": {**wishes, **limits}},
         "spec": {
             "terminationGracePeriodSeconds": 0,
             **clusters.ONLY_THERE,
-            "containers": [_container(f"c{n}", *draw.choice(asked), draw) for n in range(containers)],
+            "containers": [_container(f"c{n}", *each, draw) for n, each in enumerate(asked)],
         },
     }
 
