@@ -40,6 +40,11 @@ class Group:
     """What cannot be understood of its wishes; its members wait until that is mended."""
     status: JSON = field(default_factory=dict)
 
+    @property
+    def can_end(self) -> bool:
+        """Whether it may come to an end that is not its pods': see `endings`."""
+        return self.below == RELEASE or self.deadline_seconds > 0
+
     def condition(self, kind: str) -> JSON | None:
         """The condition of that type in the status, or None."""
         conditions = self.status.get("conditions") or ()

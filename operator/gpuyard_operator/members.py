@@ -34,7 +34,8 @@ class Member:
     """kube-scheduler starts it with a group of its own API."""
     bound_at: float | None = None
     """When it was bound, in seconds since the epoch; None while it is not, or where the pod does not say."""
-    created_at: float = 0.0
+    created: str = ""
+    """When, as the API says it."""
     scheduler: str = vocabulary.SCHEDULER
     priority: int = 0
 
@@ -83,7 +84,7 @@ def read(pod: JSON) -> Member | None:
         nominated=str(status.get("nominatedNodeName") or ""),
         native=memberships.is_native(pod),
         bound_at=_bound_at(status) if spec.get("nodeName") else None,
-        created_at=moment(metadata.get("creationTimestamp")) or 0.0,
+        created=str(metadata.get("creationTimestamp") or ""),
         scheduler=str(spec.get("schedulerName") or vocabulary.SCHEDULER),
         priority=_whole(spec.get("priority")),
     )

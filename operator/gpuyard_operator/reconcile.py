@@ -64,12 +64,12 @@ def reconcile(view: View, now: float) -> Decision:
     if preemption.is_alone(view):
         return preemption.alone(view, now)
     group = groups.read(view.group)
-    stale = actions.withdraw(members_of(view.pods))
     if group is None or group.terminating:
-        return Decision(stale)
+        return Decision(actions.withdraw(members_of(view.pods)))
     scene = replace(Scene.of(group, view.pods, now), preempted_by=view.rivalry.by)
     if view.reservation is not None:
         return _with(actions.let_go(scene.ahead), _reserved(scene, view, view.reservation))
+    stale = actions.withdraw(scene.members)
     decision = _with(actions.let_go(scene.ahead) + stale, _unreserved(scene, view))
     moments = [moment for moment in (decision.requeue_at, scene.due) if moment is not None]
     return replace(decision, requeue_at=min(moments, default=None))

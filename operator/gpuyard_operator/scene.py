@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gpuyard import leaders
+from gpuyard import leaders, memberships
 from gpuyard.leaders import Leaders, Start
 from gpuyard.plans import PlanRequest
 from gpuyard.reservations import Reservation
@@ -13,7 +13,7 @@ from gpuyard_kube.recording import Told
 from gpuyard_operator import actions, commit, endings, reasons, status
 from gpuyard_operator.asking import Known, Quest
 from gpuyard_operator.groups import RELEASE, RESTART, Group
-from gpuyard_operator.members import Member, read
+from gpuyard_operator.members import Member, moment, read
 from gpuyard_operator.rivals import Rivalry
 from gpuyard_operator.standing import Standing
 from gpuyard_operator.status import Verdict
@@ -69,7 +69,7 @@ class Scene:
     @classmethod
     def of(cls, group: Group, pods: Sequence[JSON], now: float) -> "Scene":
         """The scene of a group whose members are among these pods."""
-        natives = sum(member.native for member in map(read, pods) if member)
+        natives = sum(map(memberships.is_native, pods))
         return cls(group, members_of(pods), now, natives, leaders.find(pods, group.min_member))
 
     def report(self, verdict: Verdict | None) -> tuple[Write, ...]:
@@ -125,7 +125,7 @@ class Scene:
         """Until when to wait for a leader that is not there; None where there is none to wait for."""
         if self.leaders.start is not Start.LATE or any(member.live for member in self._leading):
             return None
-        due = max((member.created_at for member in self.members), default=0.0) + LEADER_SECONDS
+        due = max((moment(member.created) or 0.0 for member in self.members), default=0.0) + LEADER_SECONDS
         return due if self.now < due else None
 
     @property
@@ -167,6 +167,8 @@ class Scene:
 
     def over(self) -> Verdict | None:
         """Why nobody of the group starts any more; None when it has not come to an end."""
+        if not self.group.can_end:
+            return None
         begun = self.count("holding") > 0 or self.started()
         return endings.over(self.group, self.now, started=begun)
 
