@@ -40,7 +40,7 @@ def read(obj: JSON) -> Group | None:
 
 def _withheld(obj: JSON) -> Rejection | None:
     conditions = (obj.get("status") or {}).get("conditions") or ()
-    said = next((found for found in conditions if found.get("type") == "Scheduled"), {})
+    said: JSON = next((found for found in conditions if found.get("type") == "Scheduled"), {})
     code = _WITHHELD.get(str(said.get("reason")))
     return Rejection("", code, str(said.get("message", ""))) if code else None
 
