@@ -8,7 +8,7 @@ much of it they use. Integers only.
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from gpuyard import vocabulary
 from gpuyard.boards import board_of
@@ -17,6 +17,9 @@ from gpuyard.gpus import GPU, WHOLE
 from gpuyard.inventory import Device, Inventory, MigStrategy
 from gpuyard.requests import is_device_resource
 from gpuyard.writes import JSON
+
+MOST_FREE: Final = 64
+"""Parts of a GPU up to which those that nobody has are drawn, too: a GPU may be shared thousands of times."""
 
 
 def node(found: Node) -> JSON:
@@ -72,7 +75,7 @@ def _gpu(gpu: GPU, devices: Sequence[Device], found: Node, inventory: Inventory)
         "lost": list(gpu.lost_links) or None,
         "sick": True if not gpu.healthy else None,
         "contested": any(device.id in found.contested for device in devices) or None,
-        "parts": [part for part in parts if part[3] or slices * each > 1] or None,
+        "parts": [part for part in parts if part[3] or 1 < len(parts) <= MOST_FREE or part[2]] or None,
     }
     return said | {key: value for key, value in more.items() if value is not None}
 

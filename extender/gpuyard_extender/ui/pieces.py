@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Final
 
-import orjson
+from gpuyard_extender.packing import packed
 
 SECTIONS: Final = ("nodes", "pods", "groups", "attempts", "cluster")
 NOTHING: Final = -1
@@ -80,7 +80,7 @@ class Pieces:
         sections: dict[str, list[bytes]] = {name: [] for name in SECTIONS}
         for (section, key), (_, content) in news:
             if not (reset and content is None):
-                sections[section].append(orjson.dumps(key) + b":" + (content or b"null"))
+                sections[section].append(packed(key) + b":" + (content or b"null"))
         said = [b'"v":%d,"reset":%s' % (self.version, b"true" if reset else b"false")]
         said += [
             b'"%s":{%s}' % (name.encode(), b",".join(reversed(found))) for name, found in sections.items()

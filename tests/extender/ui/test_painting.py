@@ -66,6 +66,20 @@ def test_shares_that_say_how_much_they_use_are_drawn_as_large() -> None:
     ]
 
 
+def test_of_thousands_of_shares_only_those_with_owners_are_drawn() -> None:
+    stage = Stage(gpu_node("node-1", 1, shares=20_000))
+    plan = [f"{device('node-1', 0)}::7"]
+    stage.create(gpu_pod("a", resource=vocabulary.GPU_SHARED, node="node-1", plan=plan))
+    [gpu] = look(stage)["nodes"]["node-1"]["gpus"]
+    assert (gpu["cells"], gpu["parts"]) == (20_000, [[7, 1, "", "uid-a"]])
+
+
+def test_a_name_that_no_utf_8_can_say_is_shown_all_the_same() -> None:
+    stage = Stage(gpu_node("node-1", 1))
+    stage.create(gpu_pod("a\ud800"))
+    assert look(stage)["pods"]["uid-a\ud800"]["name"] == "a\ud800"
+
+
 @pytest.mark.parametrize(("strategy", "free"), [(MigStrategy.MIXED, 3), (MigStrategy.DYNAMIC, 0)])
 def test_instances_lie_where_they_are_and_those_that_do_not_exist_yet_are_not_drawn(
     strategy: MigStrategy, free: int
