@@ -17,7 +17,7 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(READY) ## the scenarios of examples/ on the embedded cluster
+demo: $(READY) ## one scenario of each topic on the embedded cluster
 	$(BIN)/gpuyard demo
 
 test: $(READY) ## everything that needs no Docker

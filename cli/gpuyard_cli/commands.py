@@ -42,7 +42,7 @@ _GROUPS: Final = (
     ("This program", (bench_command, completion_command, version_command)),
 )  # fmt: skip
 _EXAMPLES: Final = (
-    ("gpuyard demo", "all scenarios, in ten seconds"),
+    ("gpuyard demo", "one scenario of each topic, in ten seconds"),
     ("gpuyard run examples/04-gang --on steps --step", "one of them, event by event"),
     ("gpuyard up", "then, in another terminal, with the KUBECONFIG that it prints:"),
     ("kubectl apply -f examples/01-one-gpu/objects/", ""),

@@ -23,8 +23,10 @@ EXAMPLES: Final = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[2]
 _RUN: Final = """\
 Run one example and check, after each of its steps, what it expects to be seen; at the end, an audit.
 Exit code 0: all was as expected; 1: it was not; 2: the example cannot be read."""
+_TOPIC: Final = "[0-9][0-9]-*"
+"""The first example of a topic; what more there is to it has a letter, such as 03b."""
 _DEMO: Final = """\
-Run every example of a folder, each on a cluster of its own.
+Run examples, each on a cluster of its own: one of each topic, or all of a folder.
 Exit code 0: all was as expected; 1: it was not; 2: an example cannot be read."""
 _BACKENDS: Final = """\
 backends:
@@ -36,9 +38,9 @@ backends:
 
 def add_to(commands: Any) -> None:
     """Add both commands to those of `gpuyard`."""
-    demo = _added(commands, "demo", "run all examples", _DEMO)
+    demo = _added(commands, "demo", "run one example of each topic", _DEMO)
     demo.add_argument(
-        "folder", type=Path, nargs="?", default=EXAMPLES, help="default: the project's examples"
+        "folder", type=Path, nargs="?", help="run all of its examples (default: one of each topic)"
     )
     demo.set_defaults(run=_demo)
     run = _added(commands, "run", "run one example, event by event if you like", _RUN)
@@ -80,11 +82,10 @@ def _demo(arguments: argparse.Namespace) -> int:
     from gpuyard_cli.examples import load
     from gpuyard_cli.report import summary
 
-    folders = sorted(path.parent for path in arguments.folder.glob("*/scenario.yaml"))
+    folder, names = (arguments.folder, "*") if arguments.folder else (EXAMPLES, _TOPIC)
+    folders = sorted(path.parent for path in folder.glob(f"{names}/scenario.yaml"))
     if not folders:
-        raise InvalidInputError(
-            arguments.folder, "", "no examples there", "name a folder with */scenario.yaml"
-        )
+        raise InvalidInputError(folder, "", "no examples there", "name a folder with */scenario.yaml")
     examples, began = [load(folder) for folder in folders], time.monotonic()
     outcomes = _outcomes(examples, arguments)
     answer = {"examples": [to_json(outcome) for outcome in outcomes]}

@@ -1,5 +1,6 @@
 """The `gpuyard` command: what it prints where, and its exit code."""
 
+import json
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gpuyard_cli import running
+from gpuyard_cli import run_command, running
 from gpuyard_cli.main import main
 from gpuyard_cli.run_command import EXAMPLES
 from tests.cli.written import pod, scenario, step, write_example
@@ -106,6 +107,17 @@ def test_a_demo_runs_every_example_of_a_folder(tmp_path: Path, capsys: pytest.Ca
     write_example(tmp_path / "b", scenario=scenario(step(expect={"pods": {"train": {"phase": "Failed"}}})))
     assert main(["demo", str(tmp_path), "--on", "steps"]) == 1
     assert ": b" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_demo_by_itself_runs_the_first_example_of_each_topic(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("01-first", "01b-more", "02-second", "sample"):
+        write_example(tmp_path / name)
+    monkeypatch.setattr(run_command, "EXAMPLES", tmp_path)
+    assert main(["demo", "--on", "steps", "-o", "json"]) == 0
+    ran = json.loads(capsys.readouterr().out)["examples"]
+    assert [outcome["example"] for outcome in ran] == ["01-first", "02-second"]
 
 
 def test_a_demo_of_a_folder_without_examples_gives_2(
