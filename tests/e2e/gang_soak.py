@@ -79,7 +79,7 @@ class GangSoak:
     def calm_down(self) -> None:
         """The node comes back, and owners tend to their gangs until nothing changes any more."""
         self._find()
-        self.storm.refused.clear()
+        self.storm.refused = {}
         for _ in range(4):
             self.wait(120.0)
             self._tend()
@@ -148,12 +148,8 @@ class GangSoak:
         self.storm.fail_writes(self._random.randint(1, 3))
 
     def _refuse(self) -> None:
-        """The Bindings of one member are refused from now on, and those of another one no more."""
-        members = [member for name in sorted(self.live) for member in self.live[name].members]
-        self.storm.refused.clear()
-        if members:
-            name = self._random.choice(members)["metadata"]["name"]
-            self.storm.refused[name] = self._random.choice((403, 500))
+        """The Bindings of the next gang's second member are refused until further notice: half of it is bound."""
+        self.storm.refused = {f"gang-{self.done['_arrive']}-1": self._random.choice((403, 500))}
 
     def _lose(self) -> None:
         """A machine dies with all that is on it; the one before comes back."""

@@ -7,7 +7,7 @@ from collections import Counter
 from tests.e2e import laws
 from tests.e2e.gang_soak import GangSoak
 
-GANGS = int(os.environ.get("GPUYARD_SOAK_GANGS", "25"))
+GANGS = int(os.environ.get("GPUYARD_SOAK_GANGS", "22"))
 SEED = 1
 
 
