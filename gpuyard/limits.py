@@ -103,7 +103,7 @@ def memory(annotation: str, text: Any) -> int:
         raise ValueError(f"{annotation}: {error}; write one such as 40Gi") from error
     if size < MIB:
         # Somebody who writes 40960 means MiB, and would get any GPU.
-        raise ValueError(f"{annotation}: {text!r} is less than 1Mi; write a unit, such as 40Gi")
+        raise ValueError(f"{annotation}: {text!r:.40} is less than 1Mi; write a unit, such as 40Gi")
     return -(-size // MIB)
 
 
@@ -118,5 +118,5 @@ def _milli(text: Any) -> int:
         ) from error
     if not 1 <= milli <= WHOLE:
         remedy = f"write 1 to {WHOLE}; who needs more asks for whole GPUs ({vocabulary.GPU})"
-        raise ValueError(f"{vocabulary.GPU_MILLI}: {text!r} thousandths are no part of one GPU; {remedy}")
+        raise ValueError(f"{vocabulary.GPU_MILLI}: {text!r:.40} thousandths are no part of one GPU; {remedy}")
     return milli

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 NANO = 10**9
 """Billionths in one unit."""
 MAXIMUM = 2**63 - 1
+LONGEST = 128
+"""Characters of a quantity: thousands of them are remembered, and annotations may be of any length."""
 
 
 class Notation(enum.Enum):
@@ -62,8 +64,13 @@ class Quantity:
 def parse(text: str | int | float) -> Quantity:
     """The quantity of a text or JSON number; ValueError names the text."""
     if isinstance(text, bool) or not isinstance(text, str | int | float):
-        raise ValueError(f"quantity {text!r} must be a string or a number")
-    return _parse(str(text))
+        raise ValueError(f"quantity {text!r:.40} must be a string or a number")
+    written = str(text)
+    if len(written) > LONGEST:
+        raise ValueError(
+            f"quantity {written!r:.40} is longer than {LONGEST} characters; write one such as 1Gi"
+        )
+    return _parse(written)
 
 
 # Thousands of pods ask for the same few amounts.
@@ -72,7 +79,7 @@ def _parse(text: str) -> Quantity:
     match = _SYNTAX.fullmatch(text.strip())
     if match is None or not (match[2] or match[3]):
         raise ValueError(
-            f"quantity {text!r} must be a number with an optional suffix, such as 500m, 2 or 1Gi"
+            f"quantity {text!r:.40} must be a number with an optional suffix, such as 500m, 2 or 1Gi"
         )
     sign, digits, fraction, suffix = match[1], match[2], match[3] or "", match[4]
     ten, two, notation = _scale(suffix, text)
@@ -109,7 +116,7 @@ def _scale(suffix: str, text: object) -> tuple[int, int, Notation]:
         return _DECIMAL[suffix], 0, Notation.DECIMAL
     if suffix[1:].lstrip("+-").isdigit():
         return int(suffix[1:]), 0, Notation.EXPONENT
-    raise ValueError(f"quantity {text!r} has an unknown suffix {suffix!r}")
+    raise ValueError(f"quantity {text!r:.40} has an unknown suffix {suffix!r}")
 
 
 def _shifted(mantissa: int, power: int) -> int:

@@ -22,6 +22,8 @@ from gpuyard.gpus import GPU
 from gpuyard.limits import Limits
 
 _POLICIES: Final = ("required", "preferred")
+MOST_MODEL_TEXT: Final = 1024
+"""Each model is looked for on each device of each node, and why it is not there is said for each node."""
 
 
 class Topology(enum.StrEnum):
@@ -109,10 +111,14 @@ def parse(annotations: Mapping[str, Any]) -> Wishes:
 def _models(text: str | None) -> tuple[str, ...]:
     if text is None:
         return ()
+    if len(text) > MOST_MODEL_TEXT:
+        raise ValueError(
+            f"{vocabulary.GPU_MODEL}: more than {MOST_MODEL_TEXT} characters; name fewer models, such as A100"
+        )
     models = tuple(mig.product_label(part.strip()).strip("-").lower() for part in text.split(","))
     if not all(models):
         raise ValueError(
-            f"{vocabulary.GPU_MODEL}: {text!r} names no model; write one such as A100, or several"
+            f"{vocabulary.GPU_MODEL}: {text!r:.40} names no model; write one such as A100, or several"
         )
     return tuple(sorted(set(models)))
 
@@ -121,14 +127,18 @@ def _topology(text: str | None) -> Topology:
     try:
         return Topology.BEST_EFFORT if text is None else Topology(text)
     except ValueError as error:
-        raise ValueError(f"{vocabulary.TOPOLOGY}: {text!r} is unknown; use {', '.join(Topology)}") from error
+        raise ValueError(
+            f"{vocabulary.TOPOLOGY}: {text!r:.40} is unknown; use {', '.join(Topology)}"
+        ) from error
 
 
 def _required(policy: str | None, topology: str | None) -> bool:
     if policy is None:
         return True
     if policy not in _POLICIES:
-        raise ValueError(f"{vocabulary.TOPOLOGY_POLICY}: {policy!r} is unknown; use {' or '.join(_POLICIES)}")
+        raise ValueError(
+            f"{vocabulary.TOPOLOGY_POLICY}: {policy!r:.40} is unknown; use {' or '.join(_POLICIES)}"
+        )
     if topology is None:
         raise ValueError(f"{vocabulary.TOPOLOGY_POLICY}: there is no {vocabulary.TOPOLOGY}; add it")
     if policy == "required" and topology == Topology.BEST_EFFORT:

@@ -90,3 +90,27 @@ def test_wishes_are_read_from_pods_that_ask_for_gpus_only() -> None:
     assert refused.detail.startswith(f"{vocabulary.TOPOLOGY}: ")
     found["spec"]["containers"][0]["resources"] = {}
     assert request(found).wishes == NONE
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        vocabulary.GPU_MODEL,
+        vocabulary.MIN_GPU_MEMORY,
+        vocabulary.TOPOLOGY,
+        vocabulary.TOPOLOGY_POLICY,
+        vocabulary.GPU_MILLI,
+        vocabulary.GPU_MEMORY,
+    ],
+)
+@pytest.mark.parametrize("sign", ["x", ",", "1", " 1", "x,"])
+def test_an_annotation_as_long_as_can_be_is_refused_in_few_words(annotation: str, sign: str) -> None:
+    limits = {vocabulary.GPU_SHARED: "1"}
+    pod = {
+        "metadata": {"annotations": {annotation: sign * 100_000}},
+        "spec": {"containers": [{"name": "main", "resources": {"limits": limits}}]},
+    }
+    refused = parse(pod)
+    assert isinstance(refused, Rejection)
+    assert annotation in refused.detail
+    assert len(refused.detail) < 300
