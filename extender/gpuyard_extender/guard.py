@@ -58,7 +58,7 @@ class Guard:
         path = str(scope["path"])
         if path in OPEN:
             return None
-        if path.split("/")[1] in ("v1", "ui"):
+        if f"{path}/".startswith(("/v1/", "/ui/")):
             if self._reviewer is None:
                 return None
             return await self._reviewer.refusal(_token(scope), str(scope["method"]).lower(), path)

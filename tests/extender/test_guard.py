@@ -44,7 +44,7 @@ def test_health_and_metrics_are_everyones(path: str) -> None:
     assert status(path, Guard(inner, Reviewer(), certificates=True))[0] == 200
 
 
-@pytest.mark.parametrize("path", ["/filter", "/prioritize", "/bind", "/preempt", "/", "/livez/", "/v1plans"])
+@pytest.mark.parametrize("path", ["/filter", "/bind", "/preempt", "/", "/livez/", "/v1plans", "*", "//v1"])
 def test_all_that_is_not_named_takes_a_certificate_where_one_is_demanded(path: str) -> None:
     demanding = Guard(inner, Reviewer(), certificates=True)
     assert status(path, demanding)[0] == 403
