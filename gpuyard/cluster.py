@@ -124,9 +124,6 @@ class Cluster:
     def with_node(self, node: Node) -> "Cluster":
         return Cluster({**self.nodes, node.name: node})
 
-    def without_node(self, name: str) -> "Cluster":
-        return Cluster({known: node for known, node in self.nodes.items() if known != name})
-
 
 def _release(placement: Placement, owners: dict[str, str], contested: dict[str, tuple[str, ...]]) -> None:
     for identity in placement.ids:

@@ -18,7 +18,6 @@ class Model:
     memory_mib: int
     compute: tuple[int, int]
     family: str
-    pci_device_id: str
 
     @property
     def product(self) -> str:
@@ -32,19 +31,19 @@ class Model:
 
 
 MODELS = (
-    Model("NVIDIA A100-SXM4-40GB", 40960, (8, 0), "ampere", "0x20B010DE"),
-    Model("NVIDIA A100-PCIE-40GB", 40960, (8, 0), "ampere", "0x20F110DE"),
-    Model("NVIDIA A100-SXM4-80GB", 81920, (8, 0), "ampere", "0x20B210DE"),
-    Model("NVIDIA H100 80GB HBM3", 81559, (9, 0), "hopper", "0x233010DE"),
-    Model("NVIDIA H100 NVL", 95830, (9, 0), "hopper", "0x232110DE"),
-    Model("NVIDIA H200", 143771, (9, 0), "hopper", "0x233510DE"),
-    Model("NVIDIA B200", 183359, (10, 0), "blackwell", "0x290110DE"),
-    Model("NVIDIA GB200", 189471, (10, 0), "blackwell", "0x294110DE"),
-    Model("NVIDIA GB300", 284208, (10, 3), "blackwell", "0x31C210DE"),
-    Model("NVIDIA A30", 24576, (8, 0), "ampere", "0x20B710DE"),
-    Model("NVIDIA L40S", 46068, (8, 9), "ada-lovelace", "0x26B910DE"),
-    Model("Tesla T4", 15360, (7, 5), "turing", "0x1EB810DE"),
-    Model("NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, (12, 0), "blackwell", "0x2BB510DE"),
+    Model("NVIDIA A100-SXM4-40GB", 40960, (8, 0), "ampere"),
+    Model("NVIDIA A100-PCIE-40GB", 40960, (8, 0), "ampere"),
+    Model("NVIDIA A100-SXM4-80GB", 81920, (8, 0), "ampere"),
+    Model("NVIDIA H100 80GB HBM3", 81559, (9, 0), "hopper"),
+    Model("NVIDIA H100 NVL", 95830, (9, 0), "hopper"),
+    Model("NVIDIA H200", 143771, (9, 0), "hopper"),
+    Model("NVIDIA B200", 183359, (10, 0), "blackwell"),
+    Model("NVIDIA GB200", 189471, (10, 0), "blackwell"),
+    Model("NVIDIA GB300", 284208, (10, 3), "blackwell"),
+    Model("NVIDIA A30", 24576, (8, 0), "ampere"),
+    Model("NVIDIA L40S", 46068, (8, 9), "ada-lovelace"),
+    Model("Tesla T4", 15360, (7, 5), "turing"),
+    Model("NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, (12, 0), "blackwell"),
 )
 _BY_PRODUCT = {model.product: model for model in MODELS}
 

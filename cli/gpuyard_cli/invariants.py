@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from gpuyard import leaders, memberships
 from gpuyard.leaders import Start
 from gpuyard.writes import JSON
-from gpuyard_cli.observation import Snapshot, held_devices, is_live
+from gpuyard_cli.observation import Snapshot, held_devices, is_live, stays
 
 COMMIT_SECONDS = 5.0
 """So long may a gang be bound in part while its commit completes or is undone (design, section 6)."""
@@ -52,7 +52,7 @@ def started(groups: Iterable[JSON], pods: Iterable[JSON], before: frozenset[str]
     return frozenset(
         name
         for name, placed, needed in _gangs(groups, pods)
-        if sum(map(_stays, placed)) >= needed
+        if sum(map(stays, placed)) >= needed
         or (name in before and any(is_live(pod) or _succeeded(pod) for pod in placed))
     )
 
@@ -60,7 +60,7 @@ def started(groups: Iterable[JSON], pods: Iterable[JSON], before: frozenset[str]
 def half_placed(groups: Iterable[JSON], pods: Iterable[JSON], started: frozenset[str]) -> Iterator[str]:
     """The groups that have not started, though some members hold their places."""
     for name, placed, _ in _gangs(groups, pods):
-        if name not in started and any(is_live(pod) and _stays(pod) for pod in placed):
+        if name not in started and any(is_live(pod) and stays(pod) for pod in placed):
             yield name
 
 
@@ -76,10 +76,6 @@ def _gangs(groups: Iterable[JSON], pods: Iterable[JSON]) -> Iterator[tuple[str, 
         led = any(pod["metadata"].get("uid") in found.uids for pod in placed)
         spared = {Start.BEFORE: len(found.uids), Start.LATE: int(not led)}.get(found.start or Start.AFTER, 0)
         yield name, [pod for pod in placed if pod["metadata"].get("uid") not in found.apart], needed - spared
-
-
-def _stays(pod: JSON) -> bool:
-    return not pod["metadata"].get("deletionTimestamp")
 
 
 def _succeeded(pod: JSON) -> bool:

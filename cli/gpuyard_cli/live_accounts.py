@@ -16,6 +16,7 @@ from gpuyard.writes import JSON, Reply
 from gpuyard_cli import requests
 from gpuyard_cli.auditing import Silent
 from gpuyard_cli.extender_proxy import Asked, ExtenderProxy, NearbyExtender
+from gpuyard_cli.observation import stays
 from gpuyard_kube.http import HttpApi
 
 _PODS: Final = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
@@ -47,7 +48,7 @@ class LiveAccounts:
         if not found.ok:
             forbidden = f"{found.reason}; audit as somebody who may list pods in {vocabulary.NAMESPACE}"
             return dict.fromkeys(names, Silent(forbidden))
-        plugins = {pod["spec"].get("nodeName"): pod for pod in found.body["items"] if _stays(pod)}
+        plugins = {pod["spec"].get("nodeName"): pod for pod in found.body["items"] if stays(pod)}
         turns = asyncio.Semaphore(_AT_ONCE)
 
         async def ask(name: str) -> NodeAccounts | Silent:
@@ -65,10 +66,6 @@ class LiveAccounts:
             f"{_PODS}/{plugin['metadata']['name']}:{_PORT}/proxy{accounts.PLUGIN_PATH}"
         )
         return _read(reply, accounts.node_from_json, vocabulary.DEVICE_PLUGIN)
-
-
-def _stays(pod: JSON) -> bool:
-    return not pod["metadata"].get("deletionTimestamp")
 
 
 def _read(reply: Reply, read: Callable[[JSON], T], part: str) -> T | Silent:

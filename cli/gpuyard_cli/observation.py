@@ -103,6 +103,11 @@ def is_live(pod: JSON) -> bool:
     return (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
 
 
+def stays(pod: JSON) -> bool:
+    """Whether nobody has asked for its deletion."""
+    return not pod["metadata"].get("deletionTimestamp")
+
+
 class _Yard:
     """What the nodes of a snapshot are called, offer and hold."""
 

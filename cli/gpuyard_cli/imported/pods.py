@@ -6,7 +6,7 @@ from copy import deepcopy
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
 from gpuyard_cli.imported.notes import Notes
-from gpuyard_cli.observation import is_live
+from gpuyard_cli.observation import is_live, stays
 
 _KEPT = ("name", "namespace", "labels", "annotations")
 _STATIC = "kubernetes.io/config."
@@ -37,7 +37,7 @@ def _left_out(pod: JSON, nodes: Collection[str]) -> str:
     node = pod["spec"].get("nodeName")
     if not is_live(pod):
         return "pods that have ended are left out"
-    if pod["metadata"].get("deletionTimestamp"):
+    if not stays(pod):
         return "pods that are being deleted are left out"
     return "pods on nodes that are not in the file are left out" if node and node not in nodes else ""
 

@@ -83,11 +83,6 @@ class Watch:
         self._waiting = 0
         self._bytes = 0
 
-    @property
-    def bookmarked(self) -> bool:
-        """Whether the reader allows bookmarks."""
-        return self._bookmark is not None
-
     def take(self) -> list[WatchEvent]:
         """The events since the last call, oldest first."""
         events = list(self._events)
