@@ -144,7 +144,7 @@ def _group(group: JSON, pods: Iterable[JSON]) -> AuditedGroup:
     conditions = (group.get("status") or {}).get("conditions") or ()
     return AuditedGroup(
         label=f"{group['metadata']['namespace']}/{group['metadata']['name']}",
-        needed=(group.get("spec") or {}).get("minMember") or 1,
+        needed=memberships.min_member(group),
         placed=sum(_phase(pod) != "Failed" for pod in members),
         holding=sum(
             _phase(pod) not in ("Succeeded", "Failed") and not pod["metadata"].get("deletionTimestamp")

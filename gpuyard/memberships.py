@@ -60,6 +60,12 @@ def is_selectable(pod: JSON) -> bool:
     return bool(_part(_part(pod, "metadata"), "labels").get(vocabulary.POD_GROUP))
 
 
+def min_member(group: JSON) -> int:
+    """How many members of a PodGroup start together; 1 where minMember is absent, below 1, or no whole number."""
+    found = _part(group, "spec").get("minMember")
+    return found if isinstance(found, int) and found > 1 else 1
+
+
 def _part(obj: JSON, name: str) -> dict[str, Any]:
     found = obj.get(name)
     return found if isinstance(found, dict) else {}

@@ -69,7 +69,7 @@ async def _gang(api: HttpApi, namespace: str, name: str) -> list[JSON]:
         return []
     members = [pod for pod in pods.body["items"] if memberships.group_of(pod) == name]
     waiting = [pod for pod in members if not pod["spec"].get("nodeName")]
-    needed = (group.body.get("spec") or {}).get("minMember") or 1
+    needed = memberships.min_member(group.body)
     rest = max(1, needed - (len(members) - len(waiting)))
     smaller = {**group.body, "kind": "PodGroup", "spec": {"minMember": rest}}
     return [smaller, *({**pod, "kind": "Pod"} for pod in waiting)]

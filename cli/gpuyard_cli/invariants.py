@@ -70,7 +70,7 @@ def _gangs(groups: Iterable[JSON], pods: Iterable[JSON]) -> Iterator[tuple[str, 
     for pod in pods:
         members[memberships.group_of(pod) or ""].append(pod)
     for group in groups:
-        name, needed = group["metadata"]["name"], (group.get("spec") or {}).get("minMember") or 1
+        name, needed = group["metadata"]["name"], memberships.min_member(group)
         found = leaders.find(members[name], needed)
         placed = [pod for pod in members[name] if pod["spec"].get("nodeName")]
         led = any(pod["metadata"].get("uid") in found.uids for pod in placed)

@@ -5,7 +5,7 @@ Stands for the PodGroup of scheduler-plugins (`scheduling.x-k8s.io`), whose labe
 
 from dataclasses import dataclass
 
-from gpuyard import nearness
+from gpuyard import memberships, nearness
 from gpuyard.nearness import Nearness
 from gpuyard.verdicts import EXPIRED, RELEASED, Reason, Rejection
 from gpuyard.writes import JSON
@@ -32,8 +32,8 @@ class Group:
 def read(obj: JSON) -> Group | None:
     """The group in an API object; None when the object cannot be used."""
     try:
-        needed = int((obj.get("spec") or {}).get("minMember") or 1)
-        return Group(str(obj["metadata"]["name"]), needed, _withheld(obj), _nearness(obj))
+        name, needed = str(obj["metadata"]["name"]), memberships.min_member(obj)
+        return Group(name, needed, _withheld(obj), _nearness(obj))
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
 

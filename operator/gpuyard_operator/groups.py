@@ -9,9 +9,9 @@ themselves. What we add is an annotation, for typed clients drop fields of the s
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
-from gpuyard import nearness, vocabulary
+from gpuyard import memberships, nearness, vocabulary
 from gpuyard.nearness import Nearness
 from gpuyard.writes import JSON
 from gpuyard_operator.members import moment
@@ -69,7 +69,7 @@ def read(obj: JSON | None) -> Group | None:
         namespace=str(metadata.get("namespace", "")),
         name=str(metadata["name"]),
         uid=str(metadata["uid"]),
-        min_member=_min_member((obj.get("spec") or {}).get("minMember")),
+        min_member=memberships.min_member(obj),
         terminating=bool(metadata.get("deletionTimestamp")),
         created_at=moment(metadata.get("creationTimestamp")) or 0.0,
         below=str(annotations.get(vocabulary.BELOW_MINIMUM)),
@@ -94,7 +94,3 @@ def _deadline(annotations: JSON) -> int:
             f"{vocabulary.SCHEDULE_DEADLINE}: {text!r:.40} is no number of seconds; use 600, or 0"
         )
     return int(text)
-
-
-def _min_member(value: Any) -> int:
-    return value if isinstance(value, int) and value > 1 else 1

@@ -2,15 +2,18 @@
 
 import pytest
 
+from gpuyard_extender import groups as extender_groups
 from gpuyard_operator.groups import path, read
 
 
 @pytest.mark.parametrize("minimum", [None, 0, -3, "2", True, 1.5])
 def test_a_minimum_without_sense_means_that_each_member_starts_alone(minimum: object) -> None:
-    """G32, G33."""
-    group = read({"metadata": {"name": "ring", "uid": "u"}, "spec": {"minMember": minimum}})
+    """G32, G33; for the operator and the extender alike."""
+    obj = {"metadata": {"name": "ring", "uid": "u"}, "spec": {"minMember": minimum}}
+    group, seen = read(obj), extender_groups.read(obj)
     assert group is not None
-    assert group.min_member == 1
+    assert seen is not None
+    assert group.min_member == seen.needed == 1
 
 
 def test_a_group_is_read_with_its_conditions() -> None:
