@@ -12,18 +12,9 @@ from typing import Any
 import aiohttp
 import kopf
 
-from gpuyard import vocabulary
 from gpuyard_kube.api import Observer
 from gpuyard_kube.http import Server
-
-SELECTORS: dict[str, tuple[str, ...]] = {
-    "podgroups": (*vocabulary.POD_GROUP_API.split("/"), "podgroups"),
-    "reservations": (vocabulary.GROUP, vocabulary.VERSION, "reservations"),
-    "queues": (vocabulary.GROUP, vocabulary.VERSION, "queues"),
-    "pods": ("", "v1", "pods"),
-    "nodes": ("", "v1", "nodes"),
-}
-"""The resources of `memory.PATHS`, as kopf selects them: group, version, plural."""
+from gpuyard_operator.memory import PATHS
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,8 +41,9 @@ def registry(observer: Observer, server: Server, hooks: Hooks) -> kopf.OperatorR
     async def end(**_: Any) -> None:
         await hooks.ending()
 
-    for resource, selector in SELECTORS.items():
-        kopf.on.event(*selector, registry=found, id=resource)(deliverer(observer, resource))
+    for resource, path in PATHS.items():
+        # /api/v1/pods, or /apis/GROUP/VERSION/PLURAL
+        kopf.on.event(*path.split("/")[2:], registry=found, id=resource)(deliverer(observer, resource))
     return found
 
 
