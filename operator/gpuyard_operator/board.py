@@ -4,8 +4,9 @@ Stands for the cache and the queue manager of Kueue. What is used is the sum of 
 read from its objects anew whenever one of them changes: nothing is counted up or down by itself, so nothing drifts.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from typing import Final
 
 from gpuyard import queues, vocabulary
 from gpuyard.verdicts import Reason, Rejection
@@ -17,6 +18,9 @@ from gpuyard_operator.scene import View
 from gpuyard_operator.shelf import Key, Shelf, by_name
 from gpuyard_operator.standing import Standing
 
+LONGEST: Final = 253
+"""Characters of a name that can be one, and of one that is repeated."""
+
 
 class Board:
     """`view_of` tells the objects of a group. `settle` first, whenever a standing is to be known."""
@@ -26,6 +30,8 @@ class Board:
         self._queues, self._products = Shelf(by_name), dict[str, str]()
         self._about = applications.About(lambda name: self.book(name).queue, self._products.get)
         self._books: dict[str, Book] = {}
+        self._busy: dict[str, Book] = {}
+        """Those with groups: there may be thousands of queues that nobody uses."""
         self._found: dict[Key, Application] = {}
         self._intended: dict[Key, JSON] = {}
         self._dirty: set[Key] = set()
@@ -67,7 +73,7 @@ class Board:
     def settle(self, now: float) -> set[Key]:
         """Take in all that is new: the groups to which their queue says something else than before."""
         moved = [self._file(key, now) for key in self._dirty]
-        moved += [book.expire(now) for book in self._books.values()]
+        moved += [book.expire(now) for book in self._busy.values()]
         self._dirty.clear()
         if not any(moved):
             return set()
@@ -82,7 +88,7 @@ class Board:
             return None
         book = self._books[found.queue]
         if book.queue is None:
-            detail = f"there is no Queue {found.queue}, which {vocabulary.QUEUE} names"
+            detail = f"there is no Queue {found.queue:.{LONGEST}}, which {vocabulary.QUEUE} names"
             return Standing(refusal=Rejection("", Reason.NO_SUCH_QUEUE, detail))
         return self._standings.get(key) or queueing.beyond(book.queue)
 
@@ -95,7 +101,7 @@ class Board:
         return self._queues.newest(("", name))
 
     def _judged(self) -> dict[Key, Standing]:
-        return queueing.judge([line for book in self._books.values() if (line := book.line()) is not None])
+        return queueing.judge([line for book in self._busy.values() if (line := book.line()) is not None])
 
     def _file(self, key: Key, now: float) -> bool:
         """Whether the application of a group is another than before."""
@@ -111,10 +117,23 @@ class Board:
         if found is not None:
             self._books.setdefault(found.queue, Book()).put(found, now)
             self._found[key] = found
-        self.changed |= {each.queue for each in (before, found) if each is not None}
+        names = {each.queue for each in (before, found) if each is not None}
+        self._keep(names)
+        self.changed |= names
         return True
 
-    def _learn(self, touched: Iterable[Key]) -> set[Key]:
+    def _keep(self, names: Iterable[str]) -> None:
+        """Of books that were written in or struck out of. PodGroups may name queues that never were."""
+        for name in names:
+            book = self._books[name]
+            if book.groups:
+                self._busy[name] = book
+            else:
+                self._busy.pop(name, None)
+                if book.queue is None:
+                    del self._books[name]
+
+    def _learn(self, touched: Collection[Key]) -> set[Key]:
         """Queues that have changed; their own status is none of it. Their groups are all entered anew."""
         concerned = set[Key]()
         for key in touched:
@@ -126,6 +145,7 @@ class Board:
                 self.changed.add(key[1])
         for key in concerned:
             self._books[self._found.pop(key).queue].take(key)
+        self._keep({name for _, name in touched})
         self._dirty |= concerned
         return concerned
 

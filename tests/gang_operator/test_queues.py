@@ -1,5 +1,6 @@
 """Groups with a queue: its quota holds, its order holds, and people are told why a group waits."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from gpuyard.plans import PlanAnswer, PlanRequest, Unplaceable
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.applications import HEAD_SECONDS
+from gpuyard_operator.books import Book
 from tests.gang_operator.test_life import as_scheduler_plugins_has_it
 from tests.gang_operator.world import World, group_path, pod_path
 
@@ -79,6 +81,41 @@ def test_a_queue_that_does_not_exist_is_named_and_waited_for(world: World) -> No
     world.queue("rde", gpus=2)
     world.advance(1)
     assert running(world) == {"a"}
+
+
+def test_names_of_queues_that_never_were_are_told_in_few_words_and_forgotten(world: World) -> None:
+    names = [*map(str, range(20)), "q" * 100_000]
+    before = sum(isinstance(found, Book) for found in gc.get_objects())
+    for number, name in enumerate(names):
+        gang(world, f"g{number}", pods=1, queue=name)
+    assert {world.condition(name=f"g{number}")["reason"] for number in range(len(names))} == {"NoSuchQueue"}
+    assert len(world.condition(name="g20")["message"]) < 400
+    for number in range(len(names)):
+        world.delete(group_path(f"g{number}"))
+        world.delete(pod_path(f"g{number}-0"))
+    world.advance(5)
+    gc.collect()
+    assert sum(isinstance(found, Book) for found in gc.get_objects()) <= before
+
+
+def test_a_start_is_as_much_work_beside_queues_that_nobody_uses(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, expire = list[Book](), Book.expire
+
+    def looking(book: Book, now: float) -> bool:
+        looked.append(book)
+        return expire(book, now)
+
+    monkeypatch.setattr(Book, "expire", looking)
+    for number in range(50):
+        world.queue(f"idle-{number}", gpus=1)
+    world.queue("red", gpus=4)
+    world.advance(5)
+    looked.clear()
+    gang(world, "a")
+    assert running(world) == {"a"}
+    assert {id(book) for book in looked} == {id(looked[0])}
 
 
 def test_a_quota_that_is_raised_lets_the_first_in(world: World) -> None:
