@@ -45,6 +45,8 @@ class Broadcast:
 
     async def listen(self, last: str = "") -> AsyncIterator[bytes]:
         """Server-sent events; `last` is the id of the last one that this listener has heard, if any."""
+        if self.full:
+            return  # others came between the question and this
         until = self._runtime.now() + LONGEST_SECONDS
         self.listeners += 1
         try:

@@ -125,10 +125,10 @@ def test_a_stream_ends_after_ten_minutes_so_that_the_token_is_looked_at_again() 
 
 def test_there_is_room_for_so_many_listeners_and_for_none_after_the_end() -> None:
     scene = Scene(gpu_node("node-1"))
-    for _ in range(broadcast.MOST_LISTENERS):
-        scene.listen()
+    heard = [scene.listen() for _ in range(broadcast.MOST_LISTENERS + 1)]  # all at one moment
     scene.stage.wait(1)
     assert scene.broadcast.full
+    assert [bool(found) for found in heard] == [True] * broadcast.MOST_LISTENERS + [False]
     scene.broadcast.close()
     scene.stage.wait(1)
     assert (scene.broadcast.listeners, scene.broadcast.full) == (0, True)
