@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from gpuyard import mig, requests
-from gpuyard.cluster import Cluster, Node
+from gpuyard.cluster import Cluster, Node, Placement
 from gpuyard.fit import NodeFit, PodFit
-from gpuyard.gangs import Member
+from gpuyard.gangs import GangRejection, Member
 from gpuyard.gpus import GPU, Instance, gpu_uuid, mig_uuid
 from gpuyard.inventory import Inventory, MigStrategy, Sharing
+from gpuyard.placement import judge
 from gpuyard.requests import PodRequest
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
@@ -94,3 +95,12 @@ def request(of: JSON) -> PodRequest:
 
 def member(of: JSON) -> Member:
     return Member(request(of), PodFit.of(of))
+
+
+def judged(of: JSON, on: Node) -> Placement | Rejection:
+    return judge(PodFit.of(of), request(of), on)
+
+
+def where(found: tuple[Placement, ...] | GangRejection) -> list[str]:
+    assert isinstance(found, tuple), found
+    return [placement.node for placement in found]

@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from gpuyard import mig, vocabulary
 from gpuyard.cluster import Node, Placement
-from gpuyard.fit import PodFit
 from gpuyard.inventory import Device, Inventory, MigStrategy
 from gpuyard.mig import BOARDS, Board, Slot
-from gpuyard.placement import judge, place
+from gpuyard.placement import place
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
-from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, container, gpus, node, pod, request, split
+from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, container, gpus, judged, node, pod, request, split
 
 MODELS = ["NVIDIA A100-SXM4-40GB", "NVIDIA A30", "NVIDIA RTX PRO 6000 Blackwell Server Edition"]
 BOARD = BOARDS["A100-40GB"]
@@ -25,10 +24,6 @@ THREE_G, FOUR_G, SEVEN_G = (f"nvidia.com/mig-{name}" for name in ("3g.20gb", "4g
 
 def on_demand(count: int = 2, model: str = MODELS[0]) -> Node:
     return node(having=gpus(count, model=model), mig_strategy=MigStrategy.DYNAMIC)
-
-
-def judged(of: JSON, on: Node) -> Placement | Rejection:
-    return judge(PodFit.of(of), request(of), on)
 
 
 def placed(of: JSON, on: Node) -> Placement:

@@ -1,21 +1,16 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.cluster import Cluster, Node, Placement
+from gpuyard.cluster import Cluster, Node
 from gpuyard.gangs import GangRejection, Member, all_or_none, excess, plan
 from gpuyard.policies.counted import pack, spread
 from gpuyard.policies.registry import POLICIES
 from gpuyard.verdicts import Reason
-from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, cluster, gpus, member, node, pod, split
+from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, cluster, gpus, member, node, pod, split, where
 
 
 def ring(count: int, limits: dict[str, str], **spec: object) -> list[Member]:
     return [member(pod(f"worker-{i}", limits, **spec)) for i in range(count)]
-
-
-def where(found: tuple[Placement, ...] | GangRejection) -> list[str]:
-    assert isinstance(found, tuple), found
-    return [placement.node for placement in found]
 
 
 def test_members_see_the_members_before_them() -> None:

@@ -5,15 +5,14 @@ import pytest
 
 from gpuyard.annotations import Allocation
 from gpuyard.cluster import Node, Placement
-from gpuyard.fit import PodFit
-from gpuyard.placement import judge, place
+from gpuyard.placement import place
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard.writes import JSON
 from tests.gpuyard.builders import (
     GPU_RESOURCE,
     ONE_G,
     container,
     gpus,
+    judged,
     node,
     pod,
     request,
@@ -22,10 +21,6 @@ from tests.gpuyard.builders import (
 )
 
 TWO_G = "nvidia.com/mig-2g.10gb"
-
-
-def judged(of: JSON, on: Node) -> Placement | Rejection:
-    return judge(PodFit.of(of), request(of), on)
 
 
 def indexes(found: Allocation | Rejection, on: Node) -> dict[str, list[int]]:

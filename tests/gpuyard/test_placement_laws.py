@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard.cluster import Cluster, Node, Placement
-from gpuyard.fit import PodFit
 from gpuyard.inventory import Sharing, SharingMode
-from gpuyard.placement import judge, place
+from gpuyard.placement import place
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 from tests.gpuyard.builders import (
@@ -18,6 +17,7 @@ from tests.gpuyard.builders import (
     cluster,
     container,
     gpus,
+    judged,
     node,
     pod,
     request,
@@ -25,10 +25,6 @@ from tests.gpuyard.builders import (
 )
 
 TWO_G = "nvidia.com/mig-2g.10gb"
-
-
-def judged(of: JSON, on: Node) -> Placement | Rejection:
-    return judge(PodFit.of(of), request(of), on)
 
 
 NODES = (

@@ -6,12 +6,12 @@ import pytest
 
 from gpuyard import nearness, racks, vocabulary
 from gpuyard.affinity import Term
-from gpuyard.cluster import Cluster, Node, Placement
+from gpuyard.cluster import Cluster, Node
 from gpuyard.gangs import GangRejection, Member
 from gpuyard.nearness import Domain, Nearness
 from gpuyard.policies.counted import pack
 from gpuyard.verdicts import Reason
-from tests.gpuyard.builders import GPU_RESOURCE, cluster, gpus, member, node, pod
+from tests.gpuyard.builders import GPU_RESOURCE, cluster, gpus, member, node, pod, where
 
 RACK, LOOSE = Nearness(Domain.SAME_RACK), Nearness(Domain.SAME_RACK, required=False)
 
@@ -24,11 +24,6 @@ def racked(name: str, count: int, rack: str) -> Node:
 
 def ring(count: int, each: int) -> list[Member]:
     return [member(pod(f"worker-{i}", {GPU_RESOURCE: str(each)})) for i in range(count)]
-
-
-def where(found: tuple[Placement, ...] | GangRejection) -> list[str]:
-    assert isinstance(found, tuple), found
-    return [placement.node for placement in found]
 
 
 YARD = cluster(

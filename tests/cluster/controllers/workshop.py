@@ -12,6 +12,7 @@ from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
 from gpuyard_cluster.controllers.service import ControllerManager
 from gpuyard_kube.timestamps import rfc3339
 from tests.cluster.controllers.faulty_api import FaultyApi
+from tests.cluster.small_api import settle
 
 BASES = {
     "deployments": "/apis/apps/v1",
@@ -52,15 +53,7 @@ class Workshop:
 
     def settle(self, seconds: float = 0.0) -> None:
         """Run everything that happens within the next `seconds`."""
-        end = self.steps.now() + seconds
-        while True:
-            while self.steps.step() is not None:
-                pass
-            following = self.steps.next_at()
-            if following is None or following > end:
-                break
-            self.steps.advance_to(following)
-        self.steps.advance_to(end)
+        settle(self.steps, self.steps.now() + seconds)
 
     def create(self, plural: str, name: str, spec: JSON, **metadata: Any) -> JSON:
         body = {"metadata": {"name": name, **metadata}, "spec": spec}

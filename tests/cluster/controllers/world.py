@@ -10,6 +10,7 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
 from gpuyard_cluster.controllers.namespaces import NamespaceController
 from tests.cluster.controllers.faulty_api import FaultyApi
+from tests.cluster.small_api import settle
 
 RESOURCES = {plural: f"/api/v1/{plural}" for plural in ("configmaps", "secrets", "pods")}
 NAMESPACES = {"namespaces": "/api/v1/namespaces"}
@@ -46,15 +47,7 @@ class World:
 
     def settle(self, seconds: float = 0.0) -> None:
         """Run everything that happens within the next `seconds`."""
-        end = self.steps.now() + seconds
-        while True:
-            while self.steps.step() is not None:
-                pass
-            following = self.steps.next_at()
-            if following is None or following > end:
-                break
-            self.steps.advance_to(following)
-        self.steps.advance_to(end)
+        settle(self.steps, self.steps.now() + seconds)
 
     def create(self, plural: str, name: str, *owners: JSON, **fields: Any) -> JSON:
         """A new object in the namespace `default`, owned by `owners`; `fields` go into its metadata."""

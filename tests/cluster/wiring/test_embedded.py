@@ -3,10 +3,8 @@
 import asyncio
 import gc
 import os
-import shutil
-import tempfile
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +32,6 @@ POD = {
 
 def nodes(*found: dict[str, Any]) -> tuple[YardNode, ...]:
     return yard.parse({"nodes": [{"gpus": GPUS, **node} for node in found]})
-
-
-@pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where temporary folders are made; its name is short, for unix sockets lie in them."""
-    made = Path(tempfile.mkdtemp(prefix="gy-"))
-    monkeypatch.setattr(tempfile, "tempdir", str(made))
-    yield made
-    shutil.rmtree(made)
 
 
 async def until(what: Callable[[], Awaitable[bool]]) -> None:

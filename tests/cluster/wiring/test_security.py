@@ -1,10 +1,7 @@
 """A cluster that lets in nobody who cannot prove who they are: its own parts neither."""
 
 import asyncio
-import shutil
-import tempfile
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import aiohttp
@@ -24,15 +21,6 @@ NODES = yard.parse({"nodes": [{"name": "n1", "gpus": {"model": "Tesla-T4", "coun
 PODS = "/api/v1/namespaces/default/pods"
 CONTAINER = {"name": "main", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
 POD = {"metadata": {"name": "one"}, "spec": {"containers": [CONTAINER]}}
-
-
-@pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where temporary folders are made; its name is short, for unix sockets lie in them."""
-    made = Path(tempfile.mkdtemp(prefix="gy-"))
-    monkeypatch.setattr(tempfile, "tempdir", str(made))
-    yield made
-    shutil.rmtree(made)
 
 
 def locked() -> LockedDoor:

@@ -1,6 +1,6 @@
 """What kinds look like: defaults, tables, validation."""
 
-from tests.e2e.conformance.conversation import JSON, TABLE, Conversation, check
+from tests.e2e.conformance.conversation import JSON, TABLE, Conversation, check, path_of
 
 LABELS = {"app": "a"}
 CONTAINER: JSON = {"name": "c", "image": "busybox"}
@@ -184,10 +184,6 @@ CLUSTER: list[tuple[str, str, JSON]] = [
 ]
 
 
-def root(api: str) -> str:
-    return f"/apis/{api}" if "/" in api else f"/api/{api}"
-
-
 @check
 async def every_kind_gets_its_defaults(talk: Conversation) -> None:
     for number, (api, plural, body) in enumerate(MINIMAL):
@@ -196,7 +192,7 @@ async def every_kind_gets_its_defaults(talk: Conversation) -> None:
             path, {"metadata": {"name": f"k{number}"}, **body}, dryRun="All", fieldValidation="Strict"
         )
     for api, plural, body in CLUSTER:
-        path = f"{root(api)}/{plural}"
+        path = f"{path_of(api)}/{plural}"
         await talk.post(
             path, {"metadata": {"name": talk.namespace}, **body}, dryRun="All", fieldValidation="Strict"
         )
@@ -211,7 +207,7 @@ async def every_kind_is_shown_as_a_table(talk: Conversation) -> None:
     names = dict.fromkeys((api, plural) for api, plural, _ in CLUSTER)
     for api, plural in names:
         heard = await talk.ask(
-            "GET", f"{root(api)}/{plural}", accept=TABLE, fieldSelector="metadata.name=none"
+            "GET", f"{path_of(api)}/{plural}", accept=TABLE, fieldSelector="metadata.name=none"
         )
         columns = heard.body.get("columnDefinitions", [])
         talk.note(plural, [[c["name"], c["type"], c["format"], c["priority"]] for c in columns])

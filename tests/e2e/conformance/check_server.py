@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.e2e.conformance.conversation import JSON, Conversation, check
+from tests.e2e.conformance.conversation import JSON, Conversation, check, path_of
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 SERVED = (
@@ -20,10 +20,6 @@ SERVED = (
     "apiextensions.k8s.io/v1",
     "admissionregistration.k8s.io/v1",
 )
-
-
-def path(api: str) -> str:
-    return f"/apis/{api}" if "/" in api else f"/api/{api}"
 
 
 EMBEDDED: dict[str, set[str]] = {
@@ -53,7 +49,7 @@ EMBEDDED: dict[str, set[str]] = {
 @check
 async def discovery_describes_each_resource(talk: Conversation) -> None:
     for api in SERVED:
-        found = (await talk.ask("GET", path(api))).body
+        found = (await talk.ask("GET", path_of(api))).body
         for resource in sorted(found["resources"], key=lambda one: one["name"]):
             if resource["name"].partition("/")[0] in EMBEDDED.get(api, ()):
                 talk.note(api, {key: value for key, value in resource.items() if key != "storageVersionHash"})
@@ -82,7 +78,7 @@ def sorted_parts(resource: JSON) -> JSON:
 @check
 async def openapi_has_every_kind(talk: Conversation) -> None:
     for api in SERVED:
-        heard = await talk.ask("GET", f"/openapi/v3{path(api).replace('/api/', '/api/')}")
+        heard = await talk.ask("GET", f"/openapi/v3{path_of(api)}")
         schemas: dict[str, Any] = heard.body["components"]["schemas"]
         kinds = [
             [kind["group"], kind["version"], kind["kind"]]

@@ -27,6 +27,11 @@ PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 
 
+def path_of(api: str) -> str:
+    """Below which path an API version has its resources."""
+    return f"/apis/{api}" if "/" in api else f"/api/{api}"
+
+
 @dataclass(frozen=True)
 class Heard:
     """One answer: its status, and its body (text where it is no JSON)."""
@@ -47,8 +52,7 @@ class Conversation:
 
     def at(self, plural: str, *rest: str, api: str = "v1") -> str:
         """The path of a namespaced resource, or of what is below one."""
-        root = f"/apis/{api}" if "/" in api else f"/api/{api}"
-        return "/".join([root, "namespaces", self.namespace, plural, *rest])
+        return "/".join([path_of(api), "namespaces", self.namespace, plural, *rest])
 
     async def ask(
         self,

@@ -4,37 +4,16 @@
 """
 
 import asyncio
+import importlib
 import json
 from pathlib import Path
 
 from gpuyard_kube.http import Server
-from tests.e2e.conformance import (
-    check_applying,
-    check_custom,
-    check_definitions,
-    check_kinds,
-    check_patches,
-    check_reading,
-    check_server,
-    check_validation,
-    check_writes,
-)
 from tests.e2e.conformance.conversation import CHECKS, JSON, conversation
 
-AREAS = (
-    check_applying,
-    check_custom,
-    check_definitions,
-    check_kinds,
-    check_patches,
-    check_reading,
-    check_server,
-    check_validation,
-    check_writes,
-)
-"""The modules that hold the checks; importing them fills `CHECKS`."""
-
 HERE = Path(__file__).parent
+for area in HERE.glob("check_*.py"):
+    importlib.import_module(f"tests.e2e.conformance.{area.stem}")  # which enters its checks in `CHECKS`
 
 
 async def record_of(server: Server, name: str, turn: asyncio.Semaphore) -> list[JSON]:

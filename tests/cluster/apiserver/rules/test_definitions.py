@@ -2,37 +2,8 @@ from typing import Any
 
 import pytest
 
-from gpuyard_cluster.apiserver.kinds.defaults import apply_defaults
 from gpuyard_cluster.apiserver.rules.definitions import definition_faults, update_faults
-
-FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-
-
-def version(name: str = "v1", schema: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
-    return {
-        "name": name,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": schema or FREE},
-        **fields,
-    }
-
-
-def definition(*versions: dict[str, Any], name: str = "widgets.example.com", **spec: Any) -> dict[str, Any]:
-    names = {"plural": "widgets", "kind": "Widget", "shortNames": ["wd"]}
-    body = {
-        "metadata": {"name": name},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": names,
-            "versions": list(versions) or [version()],
-            **spec,
-        },
-    }
-    apply_defaults("CustomResourceDefinition", body)
-    return body
-
+from tests.cluster.apiserver.widgets import FREE, definition, version
 
 UNTYPED = {"type": "object", "properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}
 RULED = {**FREE, "x-kubernetes-validations": [{"rule": "self.frob()"}]}
