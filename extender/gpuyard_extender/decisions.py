@@ -99,32 +99,23 @@ def of_filter(pod: Pod, candidates: int, found: Filtered, ledger: Ledger, now: f
     if found.passed:
         verdicts[PASSED] = len(found.passed)
     only = found.passed[0] if len(found.passed) == 1 else ""
-    placed = _placed("filter", pod, candidates, verdicts, _assumed(pod, only, ledger, now), now)
     every = {**{reason.value: names for reason, names in found.rejected.items()}, PASSED: found.passed}
-    return replace(placed, nodes={verdict: names[:MOST_NODES] for verdict, names in every.items() if names})
+    nodes = {verdict: names[:MOST_NODES] for verdict, names in every.items() if names}
+    told = replace(_about("filter", pod, candidates, now), verdicts=verdicts, nodes=nodes)
+    return _placed(told, _assumed(pod, only, ledger, now))
 
 
 def of_prioritize(pod: Pod, ranks: Mapping[str, int], ledger: Ledger, now: float) -> Decision:
     """The node that is ranked first, if it still has room."""
     first = next(iter(ranks), "")
-    placed = _placed("prioritize", pod, len(ranks), {}, _assumed(pod, first, ledger, now), now)
-    return replace(placed, order=tuple(itertools.islice(ranks, MOST_NODES)))
+    told = replace(_about("prioritize", pod, len(ranks), now), order=(*itertools.islice(ranks, MOST_NODES),))
+    return _placed(told, _assumed(pod, first, ledger, now))
 
 
 def of_preempt(pod: Pod, candidates: int, found: Mapping[str, Victims], now: float) -> Decision:
     """The victims (UIDs) on each node that is offered."""
     victims = {name: list(offer.uids) for name, offer in found.items()}
-    return Decision(
-        "preempt",
-        pod.namespace,
-        pod.name,
-        pod.uid,
-        now,
-        pod.fit.requests,
-        _wishes(pod),
-        candidates,
-        victims=victims,
-    )
+    return replace(_about("preempt", pod, candidates, now), victims=victims)
 
 
 def of_bind(request: BindRequest, error: str, ledger: Ledger, now: float) -> Decision:
@@ -146,12 +137,13 @@ def of_bind(request: BindRequest, error: str, ledger: Ledger, now: float) -> Dec
     )
 
 
-def _placed(
-    verb: str, pod: Pod, candidates: int, verdicts: Mapping[str, int], place: Placement | None, now: float
-) -> Decision:
-    node, devices = (place.node, place.ids) if place else ("", ())
-    shape = pod.fit.requests, _wishes(pod), candidates, verdicts
-    return Decision(verb, pod.namespace, pod.name, pod.uid, now, *shape, node, devices)
+def _about(verb: str, pod: Pod, candidates: int, now: float) -> Decision:
+    asked = pod.fit.requests, _wishes(pod), candidates
+    return Decision(verb, pod.namespace, pod.name, pod.uid, now, *asked)
+
+
+def _placed(told: Decision, place: Placement | None) -> Decision:
+    return replace(told, node=place.node, devices=place.ids) if place else told
 
 
 def _assumed(pod: Pod, node: str, ledger: Ledger, now: float) -> Placement | None:

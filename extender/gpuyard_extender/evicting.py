@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from gpuyard import clearance
 from gpuyard.clearance import AtStake
 from gpuyard.cluster import Cluster, Placement
-from gpuyard.gangs import Member
 from gpuyard.policies.candidates import Policy
 from gpuyard.reservations import Victim
 from gpuyard.stakes import Candidate, Unit
-from gpuyard.verdicts import Rejection
 from gpuyard_extender import preempting
+from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
@@ -34,7 +33,7 @@ class Room:
 
 def make_room(pods: Sequence[Pod], ledger: Ledger, policy: Policy, now: float) -> Room | None:
     """The cheapest way to have places for all these pods; None where there is none, or they want nobody to go."""
-    members = [Member(pod.request, pod.fit) for pod in pods if not isinstance(pod.request, Rejection)]
+    members = placeable(pods)
     if len(members) < len(pods) or not all(pod.preempts for pod in pods):
         return None
     cluster = ledger.cluster(now, {pod.uid for pod in pods})

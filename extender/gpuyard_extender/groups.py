@@ -3,9 +3,11 @@
 Stands for the PodGroup of scheduler-plugins (`scheduling.x-k8s.io`), whose label names the group of a pod.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpuyard import memberships, nearness
+from gpuyard.gangs import Member
 from gpuyard.nearness import Nearness
 from gpuyard.verdicts import EXPIRED, RELEASED, Reason, Rejection
 from gpuyard.writes import JSON
@@ -50,6 +52,11 @@ def _nearness(obj: JSON) -> Nearness | Rejection | None:
         return nearness.parse(obj["metadata"].get("annotations") or {})
     except ValueError as error:
         return Rejection("", Reason.INVALID_REQUEST, str(error))
+
+
+def placeable(pods: Iterable[Pod]) -> list[Member]:
+    """The pods as members to be placed, without those whose request is refused whatever the node."""
+    return [Member(pod.request, pod.fit) for pod in pods if not isinstance(pod.request, Rejection)]
 
 
 class Members:

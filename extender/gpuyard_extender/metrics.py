@@ -71,42 +71,32 @@ class Metrics(Collector):
             "grade",
             assumed,
         )
-        yield GaugeMetricFamily(
-            f"{PREFIX}_held_binds",
-            "Binds that wait for the rest of their gang.",
-            value=self._extender.held_binds,
-        )
-        yield GaugeMetricFamily(
-            f"{PREFIX}_drifted_pods",
+        yield _gauge("held_binds", "Binds that wait for the rest of their gang.", self._extender.held_binds)
+        yield _gauge(
+            "drifted_pods",
             "Live pods whose kubelet gave other devices than were planned.",
-            value=sum(pod.drifted and not pod.ended for pod in ledger.pods.all()),
+            sum(pod.drifted and not pod.ended for pod in ledger.pods.all()),
         )
-        yield GaugeMetricFamily(
-            f"{PREFIX}_unplanned_pods",
+        yield _gauge(
+            "unplanned_pods",
             "Live pods that were bound past the extender: their GPUs count but are not known.",
-            value=sum(pod.unplanned for pod in ledger.pods.all()),
+            sum(pod.unplanned for pod in ledger.pods.all()),
         )
         if (book := self._extender.book) is not None:
             said = "Decisions noted for --decisions, by what became of them."
             yield counted(
                 f"{PREFIX}_decisions", said, "outcome", {"written": book.written, "lost": book.lost}
             )
-        yield GaugeMetricFamily(
-            f"{PREFIX}_leading", "1 where this extender is the active one.", value=self._leading()
-        )
-        yield GaugeMetricFamily(
-            f"{PREFIX}_ready", "1 once the whole cluster was listed.", value=self._extender.ready
-        )
+        yield _gauge("leading", "1 where this extender is the active one.", self._leading())
+        yield _gauge("ready", "1 once the whole cluster was listed.", self._extender.ready)
         yield from self._fragmentation()
 
     def _fragmentation(self) -> Iterator[Metric]:
         found = self._fragments()
         free, lost = sum(found.free.values()), sum(found.lost.values())
-        yield GaugeMetricFamily(f"{PREFIX}_free_gpus", "GPUs of all nodes that are free.", value=free / WHOLE)
-        yield GaugeMetricFamily(
-            f"{PREFIX}_fragmented_gpus", f"On all nodes: {_FRAGMENTED}", value=lost / WHOLE
-        )
-        yield gauged(f"{PREFIX}_node_fragmented_gpus", f"On one node: {_FRAGMENTED}", "node", {})
+        yield _gauge("free_gpus", "GPUs of all nodes that are free.", free / WHOLE)
+        yield _gauge("fragmented_gpus", f"On all nodes: {_FRAGMENTED}", lost / WHOLE)
+        yield gauged(_NODES, f"On one node: {_FRAGMENTED}", "node", {})
 
     def _fragments(self) -> Fragments:
         """Measured anew when something has changed."""
@@ -115,3 +105,7 @@ class Metrics(Collector):
             self._measured_at = ledger.holdings.changes, workload
             self._measured = fragments.measure(ledger, workload)
         return self._measured
+
+
+def _gauge(name: str, said: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"{PREFIX}_{name}", said, value=value)

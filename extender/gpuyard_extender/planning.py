@@ -10,13 +10,14 @@ from typing import Final
 
 from gpuyard import gangs, memberships, racks
 from gpuyard.cluster import Placement
-from gpuyard.gangs import GangRejection, Member
+from gpuyard.gangs import GangRejection
 from gpuyard.nearness import Nearness
 from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.policies.candidates import Policy
 from gpuyard.reservations import Reservation, Seat, Victim
 from gpuyard.verdicts import Rejection
 from gpuyard_extender import evicting, feasibility, settings
+from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
@@ -41,7 +42,7 @@ def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> Pl
     if isinstance(placed, GangRejection):
         room = _room(pods, ledger, policy, now, request.nearness) if request.preempt else None
         if room is None:
-            excess = gangs.excess(_members(pods), ledger.cluster(now))
+            excess = gangs.excess(placeable(pods), ledger.cluster(now))
             return Unplaceable(placed.member, (*excess, *placed.rejections))
         placed, victims, expires = room.placements, room.victims, now + room.seconds
     elif pods[0].group is None:
@@ -73,7 +74,7 @@ def place(
     for pod in pods:
         if isinstance(pod.request, Rejection):
             return GangRejection(pod.name, (pod.request,))
-    members, cluster = _members(pods), ledger.cluster(now, {pod.uid for pod in pods})
+    members, cluster = placeable(pods), ledger.cluster(now, {pod.uid for pod in pods})
     if wish is None:
         return gangs.plan(members, cluster, policy)
     return racks.plan(members, cluster, policy, wish, _siblings(pods, ledger))
@@ -86,7 +87,7 @@ def _room(
     if wish is None or not wish.required:
         return evicting.make_room(pods, ledger, policy, now)
     cluster = ledger.cluster(now, {pod.uid for pod in pods})
-    for rack in racks.racks_of(_members(pods), cluster, wish, _siblings(pods, ledger))[: -_RACKS - 1 : -1]:
+    for rack in racks.racks_of(placeable(pods), cluster, wish, _siblings(pods, ledger))[: -_RACKS - 1 : -1]:
         confined = [replace(pod, fit=racks.within(pod.fit, wish, (rack.name,))) for pod in pods]
         room = evicting.make_room(confined, ledger, policy, now)
         if room is not None:
@@ -98,10 +99,6 @@ def _siblings(pods: list[Pod], ledger: Ledger) -> set[str]:
     """The nodes of members of the same group that have their GPUs."""
     found = ledger.members(pods[0].namespace, pods[0].group or "")
     return {pod.node for pod in found if pod.node and pod.wants_gpus and not pod.ended}
-
-
-def _members(pods: list[Pod]) -> list[Member]:
-    return [Member(pod.request, pod.fit) for pod in pods if not isinstance(pod.request, Rejection)]
 
 
 def _kept(request: PlanRequest, ledger: Ledger, now: float) -> Reservation | None:

@@ -4,7 +4,7 @@ Stands for the operator's view of a PodGroup, before there is one. Law: a group'
 the ledger, by name, and as many of them together as it needs; those beyond come after, each for itself.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gpuyard.gangs import Member
@@ -12,7 +12,7 @@ from gpuyard.simulation import Unit
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.workloads import Wanted
 from gpuyard_extender import pods
-from gpuyard_extender.groups import Group
+from gpuyard_extender.groups import Group, placeable
 from gpuyard_extender.pods import Pod
 
 Refused = tuple[Unit, Reason, str]
@@ -37,9 +37,9 @@ def split(wanted: Wanted, group: GroupNamed) -> tuple[list[Unit], list[Refused]]
     for name, found in by_name.items():
         found.sort(key=lambda pod: (pod.name, pod.uid))
         if problem := _problem(found, needed.get(name)):
-            refused.append((Unit(name, tuple(_members(found)), name in needed), *problem))
+            refused.append((Unit(name, tuple(placeable(found)), name in needed), *problem))
         else:
-            units += _units(name, _members(found), needed.get(name))
+            units += _units(name, placeable(found), needed.get(name))
     return units, refused
 
 
@@ -69,7 +69,3 @@ def _units(name: str, members: Sequence[Member], needed: int | None) -> list[Uni
         return [Unit(name, tuple(members), together=False)]
     rest = Unit(f"{name} beyond minMember", tuple(members[needed:]), together=False)
     return [Unit(name, tuple(members[:needed]), together=True), *([rest] if rest.members else [])]
-
-
-def _members(found: Iterable[Pod]) -> list[Member]:
-    return [Member(pod.request, pod.fit) for pod in found if not isinstance(pod.request, Rejection)]
