@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -203,3 +204,18 @@ def test_the_index_leads_to_every_document_of_its_folder() -> None:
     }
     there = {path for path in documents() if folder in path.parents and path.name != "README.md"}
     assert {named(path) for path in there - linked} == set()
+
+
+@pytest.mark.parametrize(
+    ("page", "package"),
+    [
+        ("README.md", "gpuyard"),
+        ("cli/README.md", "cli/gpuyard_cli"),
+        ("replay/README.md", "replay/gpuyard_replay"),
+    ],
+)
+def test_a_newcomer_finds_every_module_on_the_map(page: str, package: str) -> None:
+    spans = re.findall(r"`([\w*]+)(?:\.py|/)?`", (ROOT / page).read_text())
+    modules = {path.stem for path in (ROOT / package).iterdir() if path.suffix == ".py" or path.is_dir()}
+    names = {name for name in modules if not name.startswith("__")} - {"data"}
+    assert {name for name in names if not any(fnmatch(name, span) for span in spans)} == set()
