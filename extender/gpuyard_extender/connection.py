@@ -1,8 +1,8 @@
 """One client's connection: uvicorn's, with limits, and with the certificate by which the client is known.
 
-Stands for ReadHeaderTimeout, MaxHeaderBytes and TLS.PeerCertificates of Go's http.Server. Law: a client that sends
-slowly, or without end, costs a connection for seconds and memory within bounds; a request that has come in whole has
-all the time that its answer takes.
+Stands for ReadHeaderTimeout, WriteTimeout, MaxHeaderBytes and TLS.PeerCertificates of Go's http.Server. Law: a client
+that sends slowly, or without end, or reads no more, costs a connection for seconds and memory within bounds; a request
+that has come in whole has all the time that its answer takes.
 """
 
 import asyncio
@@ -14,6 +14,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 REQUEST_SECONDS: Final = 10.0
 """From the first byte of a request to its last one: kube-scheduler gives up after 5 s."""
+READ_SECONDS: Final = 60.0
+"""For so long a client need not read what is there for it; then it is as good as gone."""
 HEAD_BYTES: Final = 64 * 1024
 """More than any head that is sent to us. What is read in one go is looked at as a whole: 256 KiB more at most."""
 REQUEST_BYTES: Final = 64 * 1024 * 1024
@@ -24,6 +26,7 @@ class Connection(HttpToolsProtocol):
     """Marks each request's scope with ASGI's extension `tls`, where the client has shown a certificate that holds."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
     _received = 0
     _in_head = False
     _certificate: str | None = None
@@ -63,8 +66,17 @@ class Connection(HttpToolsProtocol):
         self._end()
         super().on_message_complete()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.call_later(READ_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._flows()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._end()
+        self._flows()
         super().connection_lost(exc)
 
     def _begin(self) -> None:
@@ -75,6 +87,11 @@ class Connection(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline, self._received = None, 0
+
+    def _flows(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def _refuse(self, status: HTTPStatus) -> None:
         if self.transport.is_closing():

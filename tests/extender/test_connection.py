@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from gpuyard_extender import connection, server
+from gpuyard_extender.asgi import Receive, Send
 from gpuyard_extender.connection import Connection
 from gpuyard_extender.server import Server
 from tests.extender.served import application, served
@@ -130,3 +131,32 @@ def nodelay(found: Server) -> int:
     [only] = found.server_state.connections
     assert isinstance(only, Connection)
     return int(only.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+
+def test_a_client_that_reads_no_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a stream would wait for it for ever, and keep one of the few places of listeners."""
+    monkeypatch.setattr(connection, "READ_SECONDS", 0.1)
+    gone = asyncio.Event()
+
+    async def endless(scope: object, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+        async def flood() -> None:
+            while True:
+                await send({"type": "http.response.body", "body": b"x" * 2**18, "more_body": True})
+                await asyncio.sleep(0)
+
+        flooding = asyncio.create_task(flood())
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        flooding.cancel()
+        gone.set()
+
+    async def story() -> None:
+        async with served(endless) as (_, port):
+            _reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(ASK)
+            await asyncio.wait_for(gone.wait(), 20)
+            writer.close()
+
+    asyncio.run(story())
