@@ -1,8 +1,8 @@
 """One client's connection: uvicorn's, with limits, and with the certificate by which the client is known.
 
-Stands for ReadHeaderTimeout, WriteTimeout, MaxHeaderBytes and TLS.PeerCertificates of Go's http.Server. Law: a client
-that sends slowly, or without end, or reads no more, costs a connection for seconds and memory within bounds; a request
-that has come in whole has all the time that its answer takes.
+Stands for ReadHeaderTimeout, WriteTimeout, MaxHeaderBytes and TLS.PeerCertificates of Go's http.Server. Law: a
+client that sends slowly, or without end, or reads no more, costs a connection for seconds and memory within bounds;
+a request that has come in whole has all the time that its answer takes.
 """
 
 import asyncio
