@@ -6,7 +6,6 @@ left out: it takes a node without victims for an error. Pods that are on their w
 say so make way for nobody.
 """
 
-import datetime
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -18,6 +17,7 @@ from gpuyard_extender import feasibility
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
+from gpuyard_kube.timestamps import seconds
 
 PUSH_SECONDS: Final = 5.0
 """How long kube-scheduler, told whom it may remove for a pod, is left to do so."""
@@ -83,7 +83,8 @@ def placement_of(uid: str, claim: Claim) -> Placement:
 def candidate(pod: Pod, placement: Placement, ledger: Ledger) -> Candidate:
     """The pod as one who may have to go."""
     budgets = frozenset(found.key for found in ledger.budgets.all() if found.covers(pod))
-    return Candidate(pod.priority, placement, gang_of(pod), budgets, _started(pod))
+    # One that does not say when it was started is the oldest.
+    return Candidate(pod.priority, placement, gang_of(pod), budgets, seconds(pod.started) or 0.0)
 
 
 def stakes(pods: Sequence[Pod], ledger: Ledger) -> Stakes:
@@ -100,14 +101,6 @@ def stakes(pods: Sequence[Pod], ledger: Ledger) -> Stakes:
 def gang_of(pod: Pod) -> str:
     """Its gang in the whole cluster; empty for a pod alone."""
     return f"{pod.namespace}/{pod.group}" if pod.group else ""
-
-
-def _started(pod: Pod) -> float:
-    """In seconds since the epoch; a pod that does not say when is the oldest."""
-    try:
-        return datetime.datetime.fromisoformat(pod.started).timestamp()
-    except ValueError:
-        return 0.0
 
 
 def nominated(priority: int, besides: Collection[str], ledger: Ledger) -> Mapping[str, list[Pod]]:

@@ -4,6 +4,7 @@ Stands for `k8s.io/apimachinery/pkg/apis/meta/v1.Time` and MicroTime.
 """
 
 import datetime
+from typing import Any
 
 
 def rfc3339(now: float) -> str:
@@ -14,3 +15,11 @@ def rfc3339(now: float) -> str:
 def rfc3339_micro(now: float) -> str:
     """The same with microseconds, as Leases have it."""
     return f"{datetime.datetime.fromtimestamp(now, datetime.UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def seconds(timestamp: Any) -> float | None:
+    """Seconds since the epoch; None where it is no timestamp."""
+    try:
+        return datetime.datetime.fromisoformat(timestamp).timestamp()
+    except (TypeError, ValueError):
+        return None

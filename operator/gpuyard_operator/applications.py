@@ -15,6 +15,7 @@ from gpuyard.amounts import Amounts
 from gpuyard.queues import Queue, turn
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
+from gpuyard_kube.timestamps import seconds
 from gpuyard_operator import groups, members, status
 from gpuyard_operator.members import ENDED, Member
 from gpuyard_operator.scene import Scene, View, members_of
@@ -134,7 +135,7 @@ def _places(found: Sequence[Member], reservation: JSON | None) -> dict[str, str]
 def _firm_until(scene: Scene) -> float:
     """A group that never could start, and members that come late to one that did, are in nobody's way."""
     group = scene.group
-    refused_at = members.moment(group.status.get("scheduleStartTime"))
+    refused_at = seconds(group.status.get("scheduleStartTime"))
     if scene.started() or (status.drops_conditions(group) and refused_at is None):
         return 0.0
     if refused_at is not None:
@@ -150,7 +151,7 @@ def _priority(pods: Sequence[JSON]) -> int:
 
 
 def _age(group: JSON | None) -> int:
-    return int(members.moment(((group or {}).get("metadata") or {}).get("creationTimestamp")) or 0)
+    return int(seconds(((group or {}).get("metadata") or {}).get("creationTimestamp")) or 0)
 
 
 def _sum(found: Iterable[Amounts]) -> dict[str, int]:

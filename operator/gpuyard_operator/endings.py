@@ -13,8 +13,8 @@ annotation says so: whoever takes the annotation away, or gives it more time, le
 """
 
 from gpuyard.verdicts import EXPIRED, RELEASED
+from gpuyard_kube.timestamps import seconds
 from gpuyard_operator.groups import RELEASE, Group
-from gpuyard_operator.members import moment
 from gpuyard_operator.status import SCHEDULED, Verdict
 
 
@@ -37,7 +37,7 @@ def due(group: Group) -> float | None:
     said = group.condition(SCHEDULED) or {}
     if not group.deadline_seconds or said.get("status") == "True":
         return None
-    since = moment(said.get("lastTransitionTime"))
+    since = seconds(said.get("lastTransitionTime"))
     return (group.created_at if since is None else since) + group.deadline_seconds
 
 

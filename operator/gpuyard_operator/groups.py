@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from gpuyard import memberships, nearness, vocabulary
 from gpuyard.nearness import Nearness
 from gpuyard.writes import JSON
-from gpuyard_operator.members import moment
+from gpuyard_kube.timestamps import seconds
 
 WAIT, RESTART, RELEASE = "wait", "restart", "release"
 MOST_DIGITS: Final = 9
@@ -64,16 +64,16 @@ def read(obj: JSON | None) -> Group | None:
         return None
     annotations = metadata.get("annotations") or {}
     wish, fault = _read(nearness.parse, annotations)
-    seconds, other_fault = _read(_deadline, annotations)
+    deadline, other_fault = _read(_deadline, annotations)
     return Group(
         namespace=str(metadata.get("namespace", "")),
         name=str(metadata["name"]),
         uid=str(metadata["uid"]),
         min_member=memberships.min_member(obj),
         terminating=bool(metadata.get("deletionTimestamp")),
-        created_at=moment(metadata.get("creationTimestamp")) or 0.0,
+        created_at=seconds(metadata.get("creationTimestamp")) or 0.0,
         below=str(annotations.get(vocabulary.BELOW_MINIMUM)),
-        deadline_seconds=seconds or 0,
+        deadline_seconds=deadline or 0,
         nearness=wish,
         fault=fault or other_fault,
         status=obj.get("status") or {},

@@ -4,13 +4,13 @@ Stands for the pod helpers of kube-scheduler's coscheduling plugin. Pods are oth
 malformed reads as "not there yet".
 """
 
-import datetime
 from dataclasses import dataclass
 from typing import Any
 
 from gpuyard import memberships, vocabulary
 from gpuyard.requests import is_device_resource
 from gpuyard.writes import JSON
+from gpuyard_kube.timestamps import seconds
 
 ENDED = ("Succeeded", "Failed")
 
@@ -109,18 +109,10 @@ def _has_gpus(container: Any) -> bool:
     )
 
 
-def moment(text: Any) -> float | None:
-    """Seconds since the epoch of a Kubernetes timestamp; None when it is none."""
-    try:
-        return datetime.datetime.fromisoformat(text).timestamp()
-    except (TypeError, ValueError):
-        return None
-
-
 def _bound_at(status: JSON) -> float | None:
     """From the condition that binding sets; a pod bound without it says when the kubelet took it."""
     scheduled = _condition(status, "PodScheduled")
-    return moment(scheduled.get("lastTransitionTime")) or moment(status.get("startTime"))
+    return seconds(scheduled.get("lastTransitionTime")) or seconds(status.get("startTime"))
 
 
 def _whole(number: Any) -> int:

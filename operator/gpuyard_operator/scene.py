@@ -10,10 +10,11 @@ from gpuyard.plans import PlanRequest
 from gpuyard.reservations import Reservation
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
+from gpuyard_kube.timestamps import seconds
 from gpuyard_operator import actions, commit, endings, reasons, status
 from gpuyard_operator.asking import Known, Quest
 from gpuyard_operator.groups import RELEASE, RESTART, Group
-from gpuyard_operator.members import Member, moment, read
+from gpuyard_operator.members import Member, read
 from gpuyard_operator.rivals import Rivalry
 from gpuyard_operator.standing import Standing
 from gpuyard_operator.status import Verdict
@@ -125,7 +126,7 @@ class Scene:
         """Until when to wait for a leader that is not there; None where there is none to wait for."""
         if self.leaders.start is not Start.LATE or any(member.live for member in self._leading):
             return None
-        due = max((moment(member.created) or 0.0 for member in self.members), default=0.0) + LEADER_SECONDS
+        due = max((seconds(member.created) or 0.0 for member in self.members), default=0.0) + LEADER_SECONDS
         return due if self.now < due else None
 
     @property

@@ -4,7 +4,7 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
-from gpuyard_operator.members import Member, moment, read
+from gpuyard_operator.members import Member, read
 
 
 def pod(spec: JSON | None = None, status: JSON | None = None, **metadata: str) -> JSON:
@@ -63,8 +63,3 @@ def test_the_moment_of_binding_is_that_of_the_condition_else_of_the_kubelet() ->
 @pytest.mark.parametrize("odd", [{}, {"metadata": None}, {"metadata": {"name": "a"}}, {"metadata": []}])
 def test_what_has_no_identity_is_no_member(odd: JSON) -> None:
     assert read(odd) is None
-
-
-@pytest.mark.parametrize("text", [None, 3, "", "yesterday"])
-def test_a_moment_that_is_none_reads_as_none(text: object) -> None:
-    assert moment(text) is None

@@ -5,9 +5,8 @@ wait` read nothing else.
 """
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers.families import Family, unavailable
-from gpuyard_kube.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339, seconds
 
 
 def of(found: JSON, known: Family, now: float) -> tuple[JSON, float | None]:

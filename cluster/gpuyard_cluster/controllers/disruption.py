@@ -10,12 +10,11 @@ from collections.abc import Iterable, Sequence
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.kinds.conditions import with_condition
 from gpuyard_cluster.apiserver.selection import label_selectors
-from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import NOTHING, Decision, Note, earliest, status_write
 from gpuyard_cluster.controllers.families import share
 from gpuyard_cluster.controllers.objects import Objects, controller_of, key_of
-from gpuyard_kube.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339, seconds
 
 BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 DELETION_SECONDS = 120.0

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers import job_counts, pods
 from gpuyard_cluster.controllers.decisions import Note
 from gpuyard_cluster.controllers.job_counts import Counts
+from gpuyard_kube.timestamps import seconds
 
 JOBS = "/apis/batch/v1/jobs"
 

@@ -7,10 +7,10 @@ Stands for manageJob of the job controller and its back-off: after n failures in
 from collections import Counter
 
 from gpuyard.writes import JSON
-from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers import job_counts, pods
 from gpuyard_cluster.controllers.decisions import Act
 from gpuyard_cluster.controllers.job_counts import FINALIZER, INDEX, Counts
+from gpuyard_kube.timestamps import seconds
 
 FIRST_BACK_OFF, LONGEST_BACK_OFF = 10.0, 600.0
 

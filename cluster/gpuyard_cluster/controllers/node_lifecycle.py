@@ -9,11 +9,10 @@ Stands for the node lifecycle controller. Laws:
 from collections.abc import Iterable
 
 from gpuyard.writes import JSON, PatchType, Write
-from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers import pods, taint_eviction
 from gpuyard_cluster.controllers.decisions import NOTHING, Act, Decision, Note, earliest, patch
 from gpuyard_cluster.controllers.objects import Objects
-from gpuyard_kube.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339, seconds
 
 NODES = "/api/v1/nodes"
 GRACE_SECONDS = 50.0

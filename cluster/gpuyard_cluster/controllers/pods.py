@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.apiserver.selection import label_selectors
-from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers.decisions import Act, Note, delete, patch
 from gpuyard_cluster.controllers.objects import Objects, controller_of, key_of
+from gpuyard_kube.timestamps import seconds
 
 PODS = "/api/v1/pods"
 BURST = 500

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 
 from gpuyard.affinity import Taint, Toleration
 from gpuyard.writes import JSON, PatchType, Write
-from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import Act, Note, delete, earliest
 from gpuyard_cluster.controllers.objects import Objects
-from gpuyard_kube.timestamps import rfc3339
+from gpuyard_kube.timestamps import rfc3339, seconds
 
 
 def evictions(

@@ -3,8 +3,9 @@
 Stands for `k8s.io/apimachinery/pkg/util/duration.HumanDuration`.
 """
 
-from datetime import datetime
 from typing import Any
+
+from gpuyard_kube.timestamps import seconds
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 UNKNOWN, INVALID = "<unknown>", "<invalid>"
@@ -14,14 +15,6 @@ def age(timestamp: Any, now: float) -> str:
     """The time from an RFC 3339 timestamp to `now` (seconds since the epoch)."""
     moment = seconds(timestamp)
     return UNKNOWN if moment is None else duration(now - moment)
-
-
-def seconds(timestamp: Any) -> float | None:
-    """An RFC 3339 timestamp in seconds since the epoch; None where there is none."""
-    try:
-        return datetime.fromisoformat(timestamp).timestamp()
-    except (TypeError, ValueError):
-        return None
 
 
 def duration(elapsed: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.tables import ages
 from gpuyard_cluster.apiserver.tables.cells import NONE
+from gpuyard_kube.timestamps import seconds
 
 
 def cells(pod: JSON, now: float) -> list[Any]:
@@ -98,7 +99,7 @@ def _restarts(status: JSON, now: float) -> str:
 
 def _endings(containers: Any) -> Iterator[float]:
     for container in containers:
-        ended = ages.seconds(container.get("lastState", {}).get("terminated", {}).get("finishedAt"))
+        ended = seconds(container.get("lastState", {}).get("terminated", {}).get("finishedAt"))
         if ended is not None:
             yield ended
 

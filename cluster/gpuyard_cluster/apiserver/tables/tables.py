@@ -13,6 +13,7 @@ from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.kinds.resources import Column, Resource
 from gpuyard_cluster.apiserver.tables import ages, jsonpaths
 from gpuyard_cluster.apiserver.tables.printers import PLAIN, PRINTERS
+from gpuyard_kube.timestamps import seconds
 
 
 def table(
@@ -78,7 +79,7 @@ def _cell(kind: str, value: Any, now: float) -> Any:
     if value is None:
         return None
     if kind == "date":
-        return ages.age(value, now) if ages.seconds(value) is not None else ages.INVALID
+        return ages.age(value, now) if seconds(value) is not None else ages.INVALID
     if kind == "boolean":
         return value if isinstance(value, bool) else None
     if kind in ("integer", "number"):

@@ -8,6 +8,7 @@ from typing import Any
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.tables import ages
 from gpuyard_cluster.apiserver.tables.cells import NONE, age, joined, pairs, spec_of, status_of
+from gpuyard_kube.timestamps import seconds
 
 
 def deployment(obj: JSON, now: float) -> list[Any]:
@@ -50,7 +51,7 @@ def job(job: JSON, now: float) -> list[Any]:
     wanted = spec.get("completions")
     parallel = spec.get("parallelism", 1)
     total = wanted if wanted is not None else (f"1 of {parallel}" if parallel > 1 else 1)
-    started, ended = ages.seconds(status.get("startTime")), ages.seconds(status.get("completionTime"))
+    started, ended = seconds(status.get("startTime")), seconds(status.get("completionTime"))
     lasted = "" if started is None else ages.duration((now if ended is None else ended) - started)
     state = _job_state(job, status)
     return [state, f"{status.get('succeeded', 0)}/{total}", lasted, age(job, now), *_containers(job)]

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.errors import bad_request
 from gpuyard_cluster.apiserver.requests import Request
-from gpuyard_cluster.apiserver.tables.ages import seconds
 from gpuyard_cluster.logs import LogLine, NoLogsError
+from gpuyard_kube.timestamps import seconds
 
 LogSource = Callable[[JSON, str, bool], Sequence[LogLine]]
 """(pod, container name, whether of the run before) -> all that it printed. NoLogsError before it has started."""
