@@ -6,7 +6,6 @@ at each change of what it has written of the pod itself: an answer that makes it
 
 import asyncio
 import re
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -16,6 +15,7 @@ from benchmarks.clusters import MADE_UP, ONLY_THERE, made_up
 from gpuyard import vocabulary
 from gpuyard.accounts import LEDGER_PATH
 from gpuyard.writes import PatchType, Write
+from gpuyard_kube.runtime import AsyncioRuntime
 from gpuyard_kube.timestamps import rfc3339
 from tests.e2e.stories.cluster import Cluster, node_of, until
 from tests.e2e.stories.preemptions import urgency
@@ -79,7 +79,7 @@ async def nodes(cluster: Cluster, count: int) -> AsyncIterator[Sequence[str]]:
 
 def beating(node: dict[str, Any]) -> dict[str, Any]:
     """By its heart the controllers tell it from an earlier node of its name, which they take for lost by now."""
-    beat = {"lastHeartbeatTime": rfc3339(time.time())}
+    beat = {"lastHeartbeatTime": rfc3339(AsyncioRuntime().now())}
     conditions = [{**found, **beat} for found in node["status"]["conditions"]]
     return {**node, "status": {**node["status"], "conditions": conditions}}
 
