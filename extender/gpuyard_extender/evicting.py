@@ -7,6 +7,7 @@ gone, and waited for; a gang goes as a whole; whoever says so makes way for nobo
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gpuyard import clearance
 from gpuyard.clearance import AtStake
@@ -19,6 +20,8 @@ from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
+MOST_SECONDS: Final = 24 * 3600
+"""For so long places are held for victims that take their time, then asked for anew: pods may say 2^63-1 s."""
 _Held = Sequence[tuple[Pod, Placement]]
 
 
@@ -52,7 +55,8 @@ def make_room(pods: Sequence[Pod], ledger: Ledger, policy: Policy, now: float) -
     awaited += [pod for pod, _ in staying if pod.uid in found.victims]
     awaited.sort(key=lambda pod: (pod.namespace, pod.group or "", pod.name))
     victims = tuple(Victim(pod.uid, pod.namespace, pod.name, pod.group or "") for pod in awaited)
-    return Room(found.placements, victims, max((pod.grace_seconds for pod in awaited), default=0))
+    seconds = max((pod.grace_seconds for pod in awaited), default=0)
+    return Room(found.placements, victims, min(seconds, MOST_SECONDS))
 
 
 def _units(staying: _Held, own: set[str], ledger: Ledger) -> Iterator[Unit]:

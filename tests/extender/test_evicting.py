@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuyard import memberships, vocabulary
+from gpuyard import memberships, reservations, vocabulary
 from gpuyard.plans import Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.reservations import Reservation, Victim
 from gpuyard.writes import JSON
@@ -121,6 +121,20 @@ def test_who_is_on_the_way_out_is_waited_for_and_nobody_else_goes() -> None:
     found = planned(stage, "u0")
     assert found.victims == (Victim("uid-going", "default", "going"),)
     assert found.expires == stage.clock.now() + 360
+
+
+@pytest.mark.parametrize("terminating", [False, True])
+@pytest.mark.parametrize("seconds", [10**6, 10**12, 2**63 - 1])
+def test_however_long_a_victim_may_take_the_answer_can_be_written_down(
+    seconds: int, terminating: bool
+) -> None:
+    stage = Stage(gpu_node("n1", 1))
+    low = running("low", "n1", 0, terminating=terminating)
+    low["spec"]["terminationGracePeriodSeconds"] = seconds
+    stage.create(low, waiting("u0"))
+    found = planned(stage, "u0")
+    assert found.expires == stage.clock.now() + 24 * 3600 + 60
+    assert reservations.from_object(reservations.to_object(found, "uid-urgent")) == found
 
 
 def test_for_a_pod_alone_places_are_held_only_where_somebody_has_to_go() -> None:
