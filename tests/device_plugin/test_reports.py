@@ -20,7 +20,7 @@ COVERED = {
     "k/k#121994, #139338 a second plugin on one socket": "device_plugin/test_server.py::"
     "test_a_second_server_takes_the_name_over_and_the_first_one_leaves_it_alone",
     "k/k#125579, #128043 other ids after a reboot": "gpuyard/test_gpus.py::test_ids_last_for_ever",
-    "k/k#118559, #124345 a kubelet's restart ends pods": "cluster/kubelet/test_service.py::"
+    "k/k#118559, #124345 a kubelet's restart ends pods": "cluster/kubelet/test_recovery.py::"
     "test_a_restarted_kubelet_knows_its_pods_and_their_devices",
     "k/k#52510, #92396 a plugin that is gone leaves 0": "cluster/kubelet/test_service.py::"
     "test_five_minutes_after_its_plugin_a_resource_is_gone_but_its_key_stays",

@@ -3,7 +3,7 @@
 from gpuyard.writes import JSON
 from gpuyard_cluster.kubelet.allocation import PluginError
 from gpuyard_cluster.kubelet.preparation import RETRY_SECONDS
-from tests.cluster.kubelet.test_service import World, told
+from tests.cluster.kubelet.world import World, told
 
 NOT_YET = PluginError("FailedPrecondition", "not yet")
 TEXT = (

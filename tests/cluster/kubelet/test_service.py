@@ -1,102 +1,19 @@
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.kubelet.allocation import PluginError
-from gpuyard_cluster.kubelet.disks import MemoryDisk
-from gpuyard_cluster.kubelet.node_status import Machine
-from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.logs import NoLogsError
-from tests.cluster.kubelet.counting_plugin import CountingPlugin, listed
-from tests.cluster.small_api import SmallApi, pod, settle
-
-GPU = "nvidia.com/gpu"
-MACHINE = Machine("node-1", {"rack": "r1"}, {"cpu": "8", "memory": "32Gi", "pods": "5"})
-
-
-class World:
-    """A node with a kubelet, and a plugin with four devices."""
-
-    def __init__(self, *, plugin: bool = True, prefers: bool = False) -> None:
-        self.steps = Steps()
-        self.api = SmallApi(self.steps)
-        self.disk = MemoryDisk()
-        self.beats: list[Beat] = []
-        self.plugin = CountingPlugin(
-            self.steps,
-            (lambda wanted: sorted(wanted.available_deviceIDs)[: wanted.allocation_size])
-            if prefers
-            else None,
-        )
-        self.kubelet = self.new_kubelet()
-        if plugin:
-            self.register()
-        settle(self.steps)
-
-    def new_kubelet(self) -> Kubelet:
-        made = Kubelet(MACHINE, self.api, self.steps, self.disk, seed=1, narrate=self.beats.append)
-        made.start()
-        self.api.attach(made)
-        return made
-
-    def restart(self, *, plugin: bool = True) -> None:
-        self.api.detach(self.kubelet)
-        self.kubelet.stop()
-        self.kubelet = self.new_kubelet()
-        if plugin:
-            self.register()
-        settle(self.steps)
-
-    def register(self, *devices: str) -> None:
-        self.steps.complete(self.kubelet.plugin_registered(GPU, self.plugin))
-        self.kubelet.devices(GPU, listed(*(devices or ("d0", "d1", "d2", "d3"))))
-        settle(self.steps)
-
-    def run(self, name: str, gpus: int = 0, **spec: Any) -> JSON:
-        limits = {GPU: str(gpus)} if gpus else {}
-        self.api.put("pods", pod(name, limits, nodeName=spec.pop("nodeName", "node-1"), **spec))
-        settle(self.steps)
-        return self.api.pod(name)
-
-    def later(self, seconds: float) -> None:
-        settle(self.steps, self.steps.now() + seconds)
-
-    def delete(self, name: str) -> None:
-        deleted = self.api.pod(name)
-        deleted["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:30Z"
-        self.api.put("pods", deleted)
-        settle(self.steps)
-
-    def ids(self, name: str) -> list[str]:
-        found = self.api.pod(name)["status"]["containerStatuses"][0].get("allocatedResourcesStatus", [])
-        return [device["resourceID"] for held in found for device in held["resources"]]
-
-    def amounts(self) -> tuple[Any, Any]:
-        status = self.api.node("node-1")["status"]
-        return status["capacity"].get(GPU), status["allocatable"].get(GPU)
+from tests.cluster.kubelet.counting_plugin import listed
+from tests.cluster.kubelet.world import GPU, World, log, told
+from tests.cluster.small_api import settle
 
 
 @pytest.fixture
 def world() -> World:
     return World()
-
-
-def log(world: World, name: str, *, previous: bool = False) -> list[str]:
-    return [line.text for line in world.kubelet.logs("default", name, "main", previous=previous)]
-
-
-def told(world: World) -> list[str]:
-    """The events about pods: `reason: text`."""
-    return [
-        f"{event['reason']}: {event['message']}"
-        for event in world.api.events
-        if "Pod" in event["involvedObject"]["kind"]
-    ]
 
 
 def conditions(found: JSON) -> dict[str, str]:
@@ -152,39 +69,6 @@ def test_the_log_is_the_sorted_environment_where_the_spec_wins(world: World) -> 
     for name, container, said in (("one", "x", "not valid"), ("two", "main", "not found")):
         with pytest.raises(NoLogsError, match=said):
             world.kubelet.logs("default", name, container)
-
-
-def test_free_ids_are_handed_out_in_no_particular_order() -> None:
-    taken = set()
-    for seed in range(8):
-        world = World(plugin=False)
-        world.kubelet.stop()
-        world.kubelet = Kubelet(MACHINE, world.api, world.steps, MemoryDisk(), seed=seed)
-        world.kubelet.start()
-        world.api.attach(world.kubelet)
-        world.register()
-        world.run("one", 1)
-        taken |= set(world.ids("one"))
-    assert len(taken) > 1
-
-
-def test_the_plugin_may_prefer_devices() -> None:
-    world = World(prefers=True)
-    world.run("one", 1)
-    world.run("two", 2)
-    assert (world.ids("one"), world.ids("two")) == (["d0"], ["d1", "d2"])
-    assert sorted(world.plugin.asked[1].available_deviceIDs) == ["d1", "d2", "d3"]
-
-
-@pytest.mark.parametrize("preferred", [["unknown", "d0", "d0", "taken", "sick"], [], ["d9"] * 9])
-def test_of_what_is_preferred_only_available_devices_are_used(preferred: Sequence[str]) -> None:
-    world = World(plugin=False)
-    world.plugin = CountingPlugin(world.steps, lambda wanted: preferred)
-    world.register("taken")
-    world.run("holder", 1)
-    world.kubelet.devices(GPU, listed("taken", "d0", "d1", sick=["sick"]))
-    world.run("one", 2)
-    assert world.ids("one") == ["d0", "d1"]
 
 
 def test_a_pod_that_asks_for_more_than_is_left_fails_in_the_kubelets_words(world: World) -> None:
@@ -307,48 +191,6 @@ def test_admission_is_serial_and_a_slow_plugin_keeps_every_pod_waiting(world: Wo
     assert world.api.pod("plain")["status"]["phase"] == "Running"
 
 
-def test_pod_resources_shows_exactly_the_pod_in_hand_last() -> None:
-    world = World(prefers=True)
-    world.run("first", 1)
-    shown: list[Any] = []
-    world.plugin.on_preferred = lambda: shown.extend(
-        (found.name, [device for part in found.containers[0].devices for device in part.device_ids])
-        for found in world.kubelet.pod_resources().pod_resources
-    )
-    world.run("second", 1)
-    assert shown == [("first", ["d0"]), ("second", [])]
-
-
-def test_a_container_uses_its_init_containers_devices_again() -> None:
-    world = World(prefers=True)
-    init = {"name": "prepare", "resources": {"limits": {GPU: "1"}}}
-    world.run("one", 2, initContainers=[init])
-    status = world.api.pod("one")["status"]
-    assert status["initContainerStatuses"][0]["state"]["terminated"]["exitCode"] == 0
-    assert "allocatedResourcesStatus" not in status["initContainerStatuses"][0]
-    assert world.ids("one") == ["d0", "d1"]
-    assert list(world.plugin.asked[1].must_include_deviceIDs) == ["d0"]
-    world.run("two", 2)
-    assert world.ids("two") == ["d2", "d3"]
-
-
-def test_an_app_container_served_by_init_devices_alone_prefers_nothing() -> None:
-    world = World(prefers=True)
-    init = {"name": "prepare", "resources": {"limits": {GPU: "2"}}}
-    world.run("one", 1, initContainers=[init])
-    assert len(world.plugin.asked) == 1
-    assert len(world.plugin.allocated) == 2
-    assert set(world.ids("one")) < {"d0", "d1"}
-
-
-def test_a_sidecars_device_is_used_by_nobody_else(world: World) -> None:
-    sidecar = {"name": "proxy", "restartPolicy": "Always", "resources": {"limits": {GPU: "2"}}}
-    world.run("one", 2, initContainers=[sidecar])
-    assert set(world.plugin.allocated[0]).isdisjoint(world.plugin.allocated[1])
-    (listed_pod,) = world.kubelet.pod_resources().pod_resources
-    assert [container.name for container in listed_pod.containers] == ["proxy", "main"]
-
-
 def test_pods_of_other_nodes_are_none_of_its_business(world: World) -> None:
     world.run("far", 1, nodeName="node-2")
     assert world.api.pod("far")["status"] == {"phase": "Pending"}
@@ -366,76 +208,6 @@ def test_a_pod_that_does_not_fit_the_node_itself_is_refused(world: World) -> Non
 def test_a_resource_that_no_plugin_registered_is_not_the_kubelets_business(world: World) -> None:
     world.run("virtual", containers=[{"name": "main", "resources": {"limits": {"example.com/x": "1"}}}])
     assert world.api.pod("virtual")["status"]["phase"] == "Running"
-
-
-def test_a_restarted_kubelet_knows_its_pods_and_their_devices(world: World) -> None:
-    world.run("one", 3, annotations={vocabulary.RUN_SECONDS: "60"})
-    before = world.api.pod("one")
-    world.later(10)
-    world.restart(plugin=False)
-    assert world.amounts() == ("0", "0"), "as long as the plugin has not registered again"
-    world.register()
-    assert world.api.pod("one") == before
-    assert len(world.plugin.allocated) == 1, "nothing is allocated again"
-    assert world.run("two", 2)["status"]["phase"] == "Failed"
-    world.later(50)
-    assert world.api.pod("one")["status"]["phase"] == "Succeeded"
-
-
-def test_what_ended_while_the_kubelet_was_away_is_free_when_it_is_back(world: World) -> None:
-    world.run("one", 4)
-    world.api.detach(world.kubelet)
-    world.kubelet.stop()
-    world.api.remove("pods", "one", "default")
-    world.kubelet = world.new_kubelet()
-    world.register()
-    assert world.run("two", 4)["status"]["phase"] == "Running"
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"Data": {}, "Checksum": 1}', b'{"Data": 5}'])
-def test_a_damaged_disk_is_reported_and_the_kubelet_starts(content: bytes) -> None:
-    world = World()
-    for name in list(world.disk.files):
-        world.disk.files[name] = content
-    world.restart()
-    assert sum("ignored" in beat.text for beat in world.beats) >= 1
-    assert world.run("one", 4)["status"]["phase"] == "Running"
-
-
-@pytest.mark.parametrize("failing", range(8))
-def test_any_one_write_may_fail(failing: int) -> None:
-    world = World(plugin=False)
-    world.api.refuse = lambda write: 500 if len(world.api.writes) == failing + 1 else None
-    world.restart()
-    world.run("one", 2, annotations={vocabulary.RUN_SECONDS: "60"})
-    world.run("two", 3)
-    world.later(5)
-    assert world.api.pod("two")["status"]["phase"] == "Failed"
-    world.later(60)
-    assert world.api.pod("one")["status"]["phase"] == "Succeeded"
-    world.delete("one")
-    world.later(5)
-    assert ("pods", "default", "one") not in world.api.objects
-    assert world.amounts() == ("4", "4")
-
-
-def test_a_pod_deleted_while_its_plugin_thinks_leaves_nothing_behind(world: World) -> None:
-    world.plugin.seconds = 6.0
-    world.run("one", 4)
-    world.api.remove("pods", "one", "default")
-    world.later(6)
-    world.plugin.seconds = 0.0
-    assert world.run("two", 4)["status"]["phase"] == "Running"
-
-
-def test_a_kubelet_that_died_while_its_plugin_was_thinking_writes_nothing_more(world: World) -> None:
-    world.plugin.seconds = 6.0
-    world.run("one", 2)
-    world.restart()
-    world.later(20)
-    assert world.api.pod("one")["status"]["phase"] == "Running"
-    entries = world.disk.files["kubelet_internal_checkpoint"].count(b"ContainerName")
-    assert entries == 1
 
 
 def test_two_runs_are_equal() -> None:
