@@ -23,7 +23,7 @@ def reserve(reservation: Reservation, group: Group) -> Write:
     return Write("POST", reservations.path(group.namespace), body)
 
 
-def release(group: Group, reservation: JSON) -> Write:
+def unreserve(group: Group, reservation: JSON) -> Write:
     """Delete the Reservation object, and no later one of the same name."""
     body = {
         "apiVersion": "v1",

@@ -14,10 +14,10 @@ from gpuyard_operator.shelf import uid_of
 
 
 class Changes:
-    """`marker` counts the changes seen."""
+    """`count` says how many were seen."""
 
     def __init__(self) -> None:
-        self.marker = 0
+        self.count = 0
         self._holding: set[str] = set()
         self._nodes: dict[str, Any] = {}
 
@@ -29,7 +29,7 @@ class Changes:
             case "nodes":
                 self._node(obj, gone=event == "DELETED")
             case "reservations" if event == "DELETED":
-                self.marker += 1
+                self.count += 1
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All objects of a resource: pods that are missing have freed their nodes."""
@@ -39,7 +39,7 @@ class Changes:
         if resource == "pods":
             lost = self._holding - {uid_of(pod) for pod in listed}
             self._holding -= lost
-            self.marker += bool(lost)
+            self.count += bool(lost)
 
     def _pod(self, pod: JSON, gone: bool) -> None:
         uid = uid_of(pod)
@@ -49,7 +49,7 @@ class Changes:
             self._holding.add(uid)
         elif uid in self._holding:
             self._holding.remove(uid)
-            self.marker += 1
+            self.count += 1
 
     def _node(self, node: JSON, gone: bool) -> None:
         name = uid_of(node)
@@ -59,7 +59,7 @@ class Changes:
         offer = _offer(node)
         if self._nodes.get(name) != offer:
             self._nodes[name] = offer
-            self.marker += 1
+            self.count += 1
 
 
 def _offer(node: JSON) -> tuple[Any, ...]:

@@ -31,11 +31,11 @@ _KINDS = {"PodGroup": "podgroups", "Reservation": "reservations", "Pod": "pods"}
 class Memory:
     """Every method that learns returns the keys of the groups about which there is something new."""
 
-    def __init__(self, *, evicts: bool = True) -> None:
+    def __init__(self, *, preempts: bool = True) -> None:
         self.changes, self._holdings, self.board = Changes(), Holdings(), Board(self.view)
         self._shelves = {"podgroups": Shelf(by_name), "reservations": Shelf(by_name), "pods": Shelf(by_claim)}
         self._listed: set[str] = set()
-        self.rivals = Rivals(evicts=evicts)
+        self.rivals = Rivals(preempts=preempts)
 
     @property
     def synced(self) -> bool:

@@ -1,4 +1,4 @@
-"""How room is made for a gang, or for a pod alone whose shape kube-scheduler does not see (contract 7).
+"""How room is made for a gang, or for a pod alone whose shape kube-scheduler does not see.
 
 Stands for the part of kube-scheduler's preemption that acts. Only here pods are evicted for others:
 
@@ -24,7 +24,6 @@ from gpuyard import memberships, reservations, vocabulary
 from gpuyard.reservations import Reservation, Victim
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
-from gpuyard_kube.timestamps import rfc3339
 from gpuyard_operator import actions, pressing, reasons, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record
 from gpuyard_operator.groups import Group
@@ -41,11 +40,11 @@ def make_room(scene: Scene, view: View, reservation: Reservation) -> Decision | 
     if view.reservation is None or not reservation.victims:
         return None
     if _is_in_vain(view, seated, reservation, scene.now):
-        return _in_vain(scene, actions.release(scene.group, view.reservation))
+        return _in_vain(scene, actions.unreserve(scene.group, view.reservation))
     if not view.rivalry.there:
         return None
     if not _is_useful(view, seated, reservation, scene.now):
-        return _give_up(actions.release(scene.group, view.reservation))
+        return _give_up(actions.unreserve(scene.group, view.reservation))
     verdict = reasons.making_room(_names(reservation.victims))
     cleared = _clear(view, f"pod group {scene.group.namespace}/{scene.group.name}")
     about = _about(vocabulary.POD_GROUP_API, "PodGroup", scene.group)
@@ -89,9 +88,9 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
     metadata, reservation = obj["metadata"], reservations.from_object(obj)
     if metadata.get("deletionTimestamp"):
         return Decision()
-    release = actions.release(Group(str(metadata["namespace"]), str(metadata["name"]), ""), obj)
+    unreserve = actions.unreserve(Group(str(metadata["namespace"]), str(metadata["name"]), ""), obj)
     if reservation is None:
-        return Decision((release,), says="drops a reservation that cannot be read")
+        return Decision((unreserve,), says="drops a reservation that cannot be read")
     seated = _seated(members, reservation)
     if view.rivalry.there and _is_useful(view, seated, reservation, now):
         cleared = _clear(view, f"pod {reservation.namespace}/{reservation.seats[0].name}")
@@ -100,30 +99,25 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
             cleared.writes, reservation.expires, says=cleared.says, evicts=cleared.evicts, events=events
         )
     if not seated:
-        return Decision((release,), says="its place is reserved no longer: the pod waits no more")
+        return Decision((unreserve,), says="its place is reserved no longer: the pod waits no more")
     if _is_in_vain(view, seated, reservation, now):
         # It holds nothing any more, but reminds that somebody went for the pod: they would come and go for ever.
         return Decision()
-    return _give_up(release) if view.rivalry.there or view.lost else Decision(requeue_at=reservation.expires)
+    return (
+        _give_up(unreserve) if view.rivalry.there or view.lost else Decision(requeue_at=reservation.expires)
+    )
 
 
-def _in_vain(scene: Scene, release: Write) -> Decision:
-    known = scene.group.status.get("conditions") or ()
-    found = {
-        "type": status.PREEMPTING,
-        "status": "False",
-        "reason": "InVain",
-        "message": "others went for it, and it was not bound in time: nobody goes again before it is scheduled",
-        "lastTransitionTime": rfc3339(scene.now),
-    }
-    others = [one for one in known if not isinstance(one, dict) or one.get("type") != status.PREEMPTING]
-    told = actions.report(scene.group, {"conditions": [*others, found]})
-    return Decision((told, release), says="gives up the reserved places: it was not bound in time")
+def _in_vain(scene: Scene, unreserve: Write) -> Decision:
+    said = "others went for it, and it was not bound in time: nobody goes again before it is scheduled"
+    found = status.condition(status.PREEMPTING, False, "InVain", said)
+    told = actions.report(scene.group, {"conditions": status.conditions(scene.group, [found], scene.now)})
+    return Decision((told, unreserve), says="gives up the reserved places: it was not bound in time")
 
 
-def _give_up(release: Write) -> Decision:
+def _give_up(unreserve: Write) -> Decision:
     return Decision(
-        (release,), says="gives up the reserved places: they are taken, or cannot be used any more"
+        (unreserve,), says="gives up the reserved places: they are taken, or cannot be used any more"
     )
 
 

@@ -82,14 +82,14 @@ def _with(writes: tuple[Write, ...], decision: Decision) -> Decision:
 def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
     if obj["metadata"].get("deletionTimestamp"):
         return Decision(scene.report(None))
-    release = actions.release(scene.group, obj)
+    unreserve = actions.unreserve(scene.group, obj)
     reservation = _own(scene.group, obj)
     if reservation is None:
-        return Decision((release,), says="drops a reservation that is not this group's")
+        return Decision((unreserve,), says="drops a reservation that is not this group's")
     found = commit.progress(reservation, scene.crew + scene.after, scene.now, view.lost)
     if reservation.needed < scene.needed and not (found.bound or scene.started(reservation)):
         return Decision(
-            (release,), says=f"gives up the reserved places: now {scene.needed} are needed together"
+            (unreserve,), says=f"gives up the reserved places: now {scene.needed} are needed together"
         )
     if (decision := preemption.make_room(scene, view, reservation)) is not None:
         return decision
@@ -99,14 +99,14 @@ def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
         case Course.DONE:
             started = scene.started(reservation)
             verdict = scene.scheduled() if started else None
-            return Decision((*scene.report(verdict), release), says=f"{len(found.bound)} members are bound")
+            return Decision((*scene.report(verdict), unreserve), says=f"{len(found.bound)} members are bound")
         case Course.UNDO:
             bound = found.bound + found.beside
             says = f"undoes: only {len(bound)} of {reservation.needed} members were bound"
             undone = undoing.evict(bound, view.refused, says)
-            return replace(undone, writes=(*undone.writes, release))
+            return replace(undone, writes=(*undone.writes, unreserve))
         case Course.VOID:
-            return Decision((release,), says="gives up the reserved places: they cannot be used any more")
+            return Decision((unreserve,), says="gives up the reserved places: they cannot be used any more")
 
 
 def _admit(scene: Scene, reservation: Reservation, found: Progress) -> Decision:

@@ -29,9 +29,9 @@ class Rivalry:
 class Rivals:
     """What learns returns the keys of the groups that have to look again."""
 
-    def __init__(self, *, evicts: bool) -> None:
-        """`evicts`: whether anybody is to be evicted."""
-        self._evicts = evicts
+    def __init__(self, *, preempts: bool) -> None:
+        """`preempts`: whether anybody is to be evicted for others."""
+        self._preempts = preempts
         self._pods = Shelf(_by_uid)
         self._priorities, self._evicted = Counter[int](), set[str]()
         self._decisions: dict[Key, Reservation] = {}
@@ -39,7 +39,7 @@ class Rivals:
     @property
     def lowest(self) -> int | None:
         """The lowest priority of a pod on a node; None where nobody is to be evicted, or nobody is there."""
-        return min(self._priorities, default=None) if self._evicts else None
+        return min(self._priorities, default=None) if self._preempts else None
 
     def of(self, key: Key) -> Rivalry:
         """How the group stands."""

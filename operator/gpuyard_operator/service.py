@@ -51,9 +51,9 @@ class Operator:
         preempts: bool = True,
     ) -> None:
         self._api, self._runtime, self._planner, self._narrate = api, runtime, planner, narrate
-        self._memory, self.tally = Memory(evicts=preempts), Tally()
+        self._memory, self.tally = Memory(preempts=preempts), Tally()
         self._clerk, self._recorder = Clerk(api, runtime, self._memory.board), Recorder(api, runtime)
-        self._marker, self._changed_at = 0, runtime.now()
+        self._change, self._changed_at = 0, runtime.now()
         self._desks: dict[Key, Desk] = {}
         self._stopped = False
 
@@ -86,9 +86,9 @@ class Operator:
             desk.signal.fire()
 
     def _touch(self, keys: set[Key]) -> None:
-        changed = self._memory.changes.marker != self._marker
+        changed = self._memory.changes.count != self._change
         if changed:
-            self._marker, self._changed_at = self._memory.changes.marker, self._runtime.now()
+            self._change, self._changed_at = self._memory.changes.count, self._runtime.now()
         if self._stopped or not self._memory.synced:
             return
         for key in sorted(keys - self._desks.keys()):
@@ -139,7 +139,7 @@ class Operator:
             desk.spend()
         view = replace(
             self._memory.view(desk.key),
-            known=Known(tuple(desk.answers), self._marker, self._changed_at, rivals.lowest),
+            known=Known(tuple(desk.answers), self._change, self._changed_at, rivals.lowest),
             rivalry=rivals.of(desk.key),
             lost=self._memory.lost(desk.key),
             refused=frozenset(desk.refused),
@@ -173,9 +173,9 @@ class Operator:
         return done
 
     async def _ask(self, desk: Desk, request: PlanRequest) -> None:
-        marker = self._marker
+        change = self._change
         answer = await self._planner.plan(request)
-        desk.answers.append(Answered(request, answer, marker, self._runtime.now()))
+        desk.answers.append(Answered(request, answer, change, self._runtime.now()))
         if isinstance(answer, Unready) and not self._stopped:
             await self._refresh(desk)  # a pod that the extender does not know may be gone
         desk.dirty = True

@@ -73,16 +73,16 @@ def changes(
     told = drops_conditions(group) or all(_said(group, condition) for condition in spoken)
     if told and all(old.get(key) == value for key, value in found.items()):
         return None
-    return {**found, "conditions": _conditions(group, spoken, now)}
+    return {**found, "conditions": conditions(group, spoken, now)}
 
 
 def _verdict(verdict: Verdict) -> list[JSON]:
     """Scheduled says why; the others are there to be waited for: they flip only together with it."""
     unplaceable = verdict.reason == Reason.GANG_UNPLACEABLE
     return [
-        _condition(SCHEDULED, verdict.scheduled, verdict.reason, verdict.message),
-        _condition(ADMITTED, verdict.scheduled or verdict.admitted, verdict.reason, ""),
-        _condition(UNSCHEDULABLE, unplaceable, verdict.reason, verdict.message if unplaceable else ""),
+        condition(SCHEDULED, verdict.scheduled, verdict.reason, verdict.message),
+        condition(ADMITTED, verdict.scheduled or verdict.admitted, verdict.reason, ""),
+        condition(UNSCHEDULABLE, unplaceable, verdict.reason, verdict.message if unplaceable else ""),
     ]
 
 
@@ -139,19 +139,19 @@ def _ended(group: Group, succeeded: int, failed: bool) -> str | None:
 def _ready(group: Group, good: int) -> JSON:
     ready = good >= group.min_member
     message = f"{good}/{group.min_member} members run or have succeeded"
-    return _condition(READY, ready, "MembersRunning" if ready else "MembersNotRunning", message)
+    return condition(READY, ready, "MembersRunning" if ready else "MembersNotRunning", message)
 
 
 def _preempted(group: Group, verdict: Verdict | None, by: str) -> list[JSON]:
     if by:
-        return [_condition(PREEMPTED, True, "HigherPriority", f"its pods make way for {by}")]
+        return [condition(PREEMPTED, True, "HigherPriority", f"its pods make way for {by}")]
     if verdict is None or not verdict.scheduled:
         return []
     known = [kind for kind in (PREEMPTED, PREEMPTING) if group.condition(kind)]
-    return [_condition(kind, False, verdict.reason, "it was scheduled") for kind in known]
+    return [condition(kind, False, verdict.reason, "it was scheduled") for kind in known]
 
 
-def _condition(kind: str, holds: bool, reason: str, message: str) -> JSON:
+def condition(kind: str, holds: bool, reason: str, message: str) -> JSON:
     return {"type": kind, "status": "True" if holds else "False", "reason": reason, "message": message}
 
 
@@ -160,7 +160,7 @@ def _said(group: Group, condition: JSON) -> bool:
     return all(old.get(key) == value for key, value in condition.items())
 
 
-def _conditions(group: Group, spoken: Sequence[JSON], now: float) -> list[JSON]:
+def conditions(group: Group, spoken: Sequence[JSON], now: float) -> list[JSON]:
     """All conditions: other people's and unspoken ones as they are; a time moves only when a status flips."""
     kinds = {condition["type"] for condition in spoken}
     others = [

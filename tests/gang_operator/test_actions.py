@@ -3,7 +3,7 @@
 from gpuyard import vocabulary
 from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import PatchType
-from gpuyard_operator.actions import admit, evict, release, report, reserve, withdraw
+from gpuyard_operator.actions import admit, evict, report, reserve, unreserve, withdraw
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 
@@ -19,7 +19,7 @@ def test_a_reservation_is_owned_by_its_group() -> None:
 
 
 def test_only_the_reservation_that_was_seen_is_deleted() -> None:
-    write = release(GROUP, {"metadata": {"uid": "uid-places"}})
+    write = unreserve(GROUP, {"metadata": {"uid": "uid-places"}})
     assert isinstance(write.body, dict)
     assert (write.method, write.body["preconditions"]) == ("DELETE", {"uid": "uid-places"})
 

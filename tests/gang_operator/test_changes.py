@@ -19,9 +19,9 @@ def node(gpus: str = "8", beat: int = 0, **metadata: JSON) -> JSON:
 
 
 def moved(changes: Changes, resource: str, event: str, obj: JSON) -> bool:
-    before = changes.marker
+    before = changes.count
     changes.observe(resource, event, obj)
-    return changes.marker != before
+    return changes.count != before
 
 
 def test_a_node_that_appears_or_offers_something_else_is_a_change_and_a_heartbeat_is_none() -> None:
@@ -50,9 +50,9 @@ def test_a_pod_that_never_had_a_node_frees_nothing() -> None:
 def test_a_pod_that_is_missing_from_a_list_has_left() -> None:
     changes = Changes()
     changes.observe("pods", "ADDED", pod())
-    before = changes.marker
+    before = changes.count
     changes.replace("pods", [pod(uid="other")])
-    assert changes.marker == before + 1
+    assert changes.count == before + 1
 
 
 def test_places_that_are_given_up_are_a_change() -> None:
