@@ -22,7 +22,7 @@ Allocation = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 
 def write_allocation(allocation: Allocation) -> str:
-    """The text of the annotation gpuyard.io/allocation (contract 2)."""
+    """The text of the annotation gpuyard.io/allocation."""
     return _canonical({"containers": {name: dict(held) for name, held in allocation.items()}})
 
 
@@ -47,7 +47,7 @@ def ids(allocation: Allocation) -> frozenset[str]:
 
 
 def write_inventory(inventory: Inventory) -> str:
-    """The text of the annotation gpuyard.io/inventory (contract 1)."""
+    """The text of the annotation gpuyard.io/inventory."""
     return _canonical(
         {
             "fake": True,

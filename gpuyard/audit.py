@@ -1,6 +1,6 @@
 """Whether all who keep account of devices say the same: kubelet, pod status, plan, ledger, device plugin.
 
-Stands for a reconciliation in bookkeeping. Law: what the kubelet gave is true (contract 3); whoever says otherwise is
+Stands for a reconciliation in bookkeeping. Law: what the kubelet gave is true; whoever says otherwise is
 wrong, and a plan that did not come true is a finding of its own. What an account may be silent about:
 
     account   says                                             may be silent about

@@ -1,4 +1,4 @@
-"""What the GPUs of a node are, and which devices its plugin makes of them (contract 1).
+"""What the GPUs of a node are, and which devices its plugin makes of them.
 
 Stands for NVIDIA's resource manager. The device plugin writes an inventory as a node annotation; everyone reads it.
 """

@@ -1,4 +1,4 @@
-"""How much of one GPU a share may use: thousandths of its time and MiB of its memory (contract 8).
+"""How much of one GPU a share may use: thousandths of its time and MiB of its memory.
 
 Stands for the fractions of a GPU that schedulers such as KAI and HAMi keep books of. Rules:
 

@@ -1,4 +1,4 @@
-"""The question and the answer when a gang is planned (contract 4): operator asks, extender answers.
+"""The question and the answer when a gang is planned: operator asks, extender answers.
 
 Both travel as JSON: `POST /v1/plans` of the extender.
 """

@@ -1,4 +1,4 @@
-"""Reservations: the recorded verdict that a gang may start, and where (contract 4).
+"""Reservations: the recorded verdict that a gang may start, and where.
 
 One Reservation object holds the members that were planned in one call. The operator alone writes it; the extender
 and the operator read it. It expires, so that a dead operator never holds GPUs for ever. Whoever has to leave first is

@@ -81,7 +81,7 @@ def observe(snapshot: Snapshot, namespace: str) -> Observation:
 
 
 def held_devices(pod: JSON) -> dict[str, tuple[str, ...]]:
-    """container -> device ids, from the pod's own status: the truth for app containers of live pods (contract 3)."""
+    """container -> device ids, from the pod's own status: the truth for app containers of live pods."""
     return {
         status["name"]: tuple(
             found["resourceID"]

@@ -1,4 +1,4 @@
-"""Whose Allocate is this? The device plugin API names no pod (contract 3).
+"""Whose Allocate is this? The device plugin API names no pod.
 
 The kubelet admits one pod at a time, so the pod in hand is the one in its own list with a container that still waits.
 The list may be asked for inside GetPreferredAllocation only: inside Allocate it would make the kubelet forget the

@@ -1,4 +1,4 @@
-"""The node object bears what the plugin says: the inventory annotation and GFD's labels (contract 1).
+"""The node object bears what the plugin says: the inventory annotation and GFD's labels.
 
 Stands for gpu-feature-discovery's writing half. It writes only what differs, writes again what somebody removed, and
 removes only labels that its own last inventory explains.

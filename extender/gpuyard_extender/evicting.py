@@ -1,4 +1,4 @@
-"""Room for pods that fit nowhere: who would have to go, anywhere in the cluster (contract 7).
+"""Room for pods that fit nowhere: who would have to go, anywhere in the cluster.
 
 Stands for what kube-scheduler's preemption does where counts are lacking, here for whole gangs and for shapes. Only
 the operator evicts: the answer to its question names the victims. Laws: pods that are on their way out are as good as

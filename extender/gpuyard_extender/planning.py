@@ -1,4 +1,4 @@
-"""Places for a whole gang, or the first member that has none (contract 4).
+"""Places for a whole gang, or the first member that has none.
 
 Stands for the PodGroup scheduling cycle. The same question gets the same answer while its promise lives, so that a
 caller who lost the answer may ask again; a promise that no longer holds is planned anew. Nobody has to go for pods

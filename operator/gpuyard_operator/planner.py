@@ -1,4 +1,4 @@
-"""The extender's planning, over HTTP: contract 4's `POST /v1/plans`.
+"""The extender's planning, over HTTP: `POST /v1/plans`.
 
 Stands for the call that coscheduling makes within kube-scheduler. Every failure is an answer: `Unready`, with why.
 """
