@@ -1,7 +1,8 @@
 """How a browser shows a token: a form takes it, a cookie carries it.
 
 Stands for the log-in of a dashboard. Laws: the token is in no address and no log; no script can read the cookie, no
-other site can have it sent, and it goes to /ui alone; whether it is worth anything is asked with every request.
+other site can have it sent or set, and it goes to /ui alone; whether it is worth anything is asked with every
+request.
 """
 
 import base64
@@ -42,6 +43,10 @@ async def sign_in(scope: Message, receive: Receive, send: Send, check: Check) ->
     """
     if scope["method"] != "POST":
         await ask(send, 401, "")
+        return
+    # Not `Origin`: with our referrer policy browsers say null of our own form, too.
+    if dict(scope["headers"]).get(b"sec-fetch-site", b"none") not in (b"same-origin", b"none"):
+        await ask(send, 403, "Another site sent this; sign in here.")
         return
     given = await _given(receive)
     if given and not _TOKEN.fullmatch(given):

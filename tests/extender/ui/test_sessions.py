@@ -26,9 +26,9 @@ def guarded(reviewer: Reviewer | None = None) -> Guard:
     return Guard(page(Stage(gpu_node("node-1"))), reviewer or Reviewer())
 
 
-def sign_in(token: str) -> Answer:
-    form = urlencode({"token": token}).encode()
-    return ask(guarded(), "/ui/session", "POST", form, content_type="application/x-www-form-urlencoded")
+def sign_in(token: str, **headers: str) -> Answer:
+    headers["content_type"] = "application/x-www-form-urlencoded"
+    return ask(guarded(), "/ui/session", "POST", urlencode({"token": token}).encode(), **headers)
 
 
 def test_a_token_becomes_a_cookie_that_no_script_reads_and_no_other_site_sends() -> None:
@@ -69,6 +69,14 @@ def test_what_is_no_token_sets_no_cookie_and_the_form_says_why(token: str) -> No
 def test_signing_out_takes_the_cookie_away() -> None:
     answer = sign_in("")
     assert (answer.status, answer.headers["set-cookie"].endswith("Max-Age=0")) == (303, True)
+
+
+@pytest.mark.parametrize("token", ["good", ""])
+def test_another_site_can_sign_nobody_in_or_out(token: str) -> None:
+    for site in ("cross-site", "same-site"):
+        answer = sign_in(token, sec_fetch_site=site)
+        assert (answer.status, "set-cookie" in answer.headers) == (403, False)
+    assert sign_in(token, sec_fetch_site="same-origin", origin="null").status == 303
 
 
 def test_on_ones_own_machine_nobody_is_asked() -> None:
