@@ -1,23 +1,17 @@
-"""The command line as a whole: its help, what it says of what is wrong, the exit codes, shells and kubectl."""
+"""The command line as a whole: its help, what it says of what is wrong, the exit codes."""
 
 import json
-import os
-import shutil
-import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from gpuyard_cli import bench_command, commands
-from gpuyard_cli.completion_command import SHELLS
+from gpuyard_cli import commands
 from gpuyard_cli.main import main
+from tests.cli.saying import said, shown, subcommands
 from tests.cli.written import write_example
-from tests.e2e.kubectl import playing
 
 ROOT = Path(__file__).parents[2]
 NOBODY = {
@@ -37,32 +31,6 @@ ASKING: list[list[str]] = [
     ["fault", "node", "node-1"],
     ["uninstall", "--dry-run"],
 ]
-
-
-def ended(arguments: Sequence[str]) -> int:
-    """The exit code; argparse ends by an exception of its own."""
-    try:
-        return main(arguments)
-    except SystemExit as early:
-        return int(early.code or 0)
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line that a command which cannot do its work prints, with exit code 2."""
-    code, printed = ended(arguments), capsys.readouterr()
-    assert (code, printed.out, printed.err.count("\n")) == (2, "", 1), printed
-    return printed.err.rstrip("\n")
-
-
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What a command prints that ends well."""
-    code, printed = ended(arguments), capsys.readouterr()
-    assert (code, printed.err) == (0, "")
-    return printed.out
-
-
-def subcommands() -> list[str]:
-    return [name for _, shelf in commands.parser().groups for name, _ in shelf.uses]  # type: ignore[attr-defined]
 
 
 # --- help
@@ -228,84 +196,3 @@ def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) 
     assert found["python"] == ".".join(map(str, sys.version_info[:3]))
     lines = shown(capsys, "version").splitlines()
     assert [line.split(None, 1) for line in lines] == [list(item) for item in found.items()]
-
-
-# --- benchmarks
-
-
-def test_benchmarks_are_listed_and_an_unknown_one_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    listed = [line.split()[0] for line in shown(capsys, "bench").splitlines()]
-    assert listed == list(bench_command.benchmarks())
-    assert {"extender", "planning", "replay", "yard"} <= set(listed)
-    assert said(capsys, "bench", "moon").startswith("gpuyard: NAME: 'moon' is no benchmark; use ")
-
-
-def test_what_follows_the_name_is_the_benchmark_s(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "planning", "--frob"]) == 2
-    assert capfd.readouterr().err.startswith("usage: planning.py ")
-
-
-# --- shells and kubectl
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-def test_a_shell_learns_all_commands(capsys: pytest.CaptureFixture[str], shell: str, tmp_path: Path) -> None:
-    script = shown(capsys, "completion", shell)
-    assert all(name in script for name in subcommands())
-    if shutil.which(shell):
-        file = tmp_path / "script"
-        file.write_text(script)
-        subprocess.run([shell, "-n", file], check=True)
-
-
-def test_bash_completes_commands_options_choices_and_files(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    script = tmp_path / "script"
-    script.write_text(
-        shown(capsys, "completion", "bash")
-        + """
-complete_line() {
-  COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); COMPREPLY=()
-  $(complete -p gpuyard | sed 's/.*-F \\([^ ]*\\).*/\\1/') gpuyard
-  printf '%s\\n' "${COMPREPLY[@]}"
-}
-"""
-    )
-    (tmp_path / "mine.yaml").touch()
-
-    def completed(*words: str) -> set[str]:
-        line = " ".join(f"'{word}'" for word in ("gpuyard", *words))
-        done = subprocess.run(
-            ["bash", "-c", f". {script}; complete_line {line}"], cwd=tmp_path, capture_output=True, text=True
-        )
-        return {word.strip() for word in done.stdout.splitlines()}
-
-    assert completed("expl") == {"explain"}
-    assert completed("explain", "pod") == {"pod", "podgroup"}
-    assert "--add-nodes" in completed("simulate", "--")
-    assert completed("audit", "-o", "js") == {"json"}
-    assert "mine.yaml" in completed("simulate", "-f", "mi")
-
-
-def test_kubectl_finds_it_as_a_plugin(tmp_path: Path) -> None:
-    kubectl, why = playing.find()
-    if not kubectl:
-        pytest.skip(why)
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-    module, function = scripts["kubectl-gpuyard"].split(":")
-    program = tmp_path / "kubectl-gpuyard"
-    program.write_text(
-        f"#!{sys.executable}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n"
-    )
-    program.chmod(0o755)
-
-    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        paths: dict[str, Any] = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-        command = [kubectl, "gpuyard", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **paths})
-
-    assert json.loads(run("version", "-o", "json").stdout).keys() >= {"gpuyard", "kubernetes"}
-    wrong = run("top", "--kubeconfg", "x")
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr.startswith("kubectl gpuyard: unrecognized arguments: --kubeconfg")

@@ -1,0 +1,212 @@
+"""What users reported of other GPU schedulers, and which test holds that it does not happen here.
+
+The cases are numbered in the order in which they were collected.
+"""
+
+HERE = "extender/test_reports"
+
+HELD = {
+    1: (
+        "a pod of two GPU containers",
+        "device_plugin/test_admissions",
+        "test_each_container_gets_its_own_part_of_the_plan",
+    ),
+    2: (
+        "pods of which nobody knows the devices",
+        "gpuyard/test_audit",
+        "test_a_pod_without_a_readable_plan_is_found",
+    ),
+    3: (
+        "limits of another pod",
+        "device_plugin/test_admissions",
+        "test_limits_follow_the_pod_whoever_is_admitted_first_and_over_a_restart",
+    ),
+    4: ("a pod that writes its own plan", HERE, "test_a_plan_that_a_pod_brings_itself_is_worth_nothing"),
+    5: (
+        "a refusal that leaves the pod stuck",
+        "cluster/kubelet/test_service",
+        "test_a_plugins_refusal_fails_the_pod",
+    ),
+    6: (
+        "sizes of another pod",
+        "device_plugin/test_admissions",
+        "test_limits_follow_the_pod_whoever_is_admitted_first_and_over_a_restart",
+    ),
+    7: ("a plugin that decides anew", "device_plugin/test_choice", "test_the_plan_is_followed_to_the_letter"),
+    8: ("a plan with more ids than asked", HERE, "test_a_plan_has_just_as_many_ids_as_were_asked_for"),
+    9: (
+        "Bind to another node than Filter chose",
+        HERE,
+        "test_bind_decides_anew_for_another_node_than_filter_had_in_mind",
+    ),
+    10: (
+        "a CDI specification that is older than the devices",
+        "device_plugin/test_reloading",
+        "test_the_cdi_specification_follows_the_configuration",
+    ),
+    11: (
+        "a deleted pod that keeps its GPUs",
+        HERE,
+        "test_what_is_deleted_is_free_whether_an_event_or_a_list_tells_it",
+    ),
+    12: (
+        "a metric that is not counted anew",
+        "extender/test_metrics",
+        "test_a_pod_is_assumed_until_the_api_shows_it",
+    ),
+    13: (
+        "a terminating pod that counts as gone",
+        "extender/test_ledger",
+        "test_an_ended_pod_holds_nothing_and_a_terminating_one_holds_on",
+    ),
+    14: (
+        "a replaced pod whose pair is not reused",
+        HERE,
+        "test_who_replaces_a_pod_gets_the_gpus_that_it_had",
+    ),
+    15: (
+        "a restarted container that loses its GPU",
+        "cluster/kubelet/test_service",
+        "test_a_pod_with_devices_keeps_them_while_its_containers_wait",
+    ),
+    16: (
+        "init containers that are added up",
+        "gpuyard/test_amounts",
+        "test_a_pod_books_the_most_that_runs_at_one_time_plus_overhead",
+    ),
+    17: (
+        "an init container that changes the count",
+        HERE,
+        "test_an_init_container_without_gpus_changes_no_count",
+    ),
+    18: ("free amounts that wrap below zero", HERE, "test_an_over_committed_node_has_nothing_left"),
+    19: ("verbs and events at one time", "extender/test_conservation", "Conservation"),
+    20: ("verbs and events at one time, 5,000 nodes", "extender/test_conservation", "Conservation"),
+    21: (
+        "binds to one node that wait for each other",
+        HERE,
+        "test_forty_binds_to_one_node_do_not_wait_for_each_other",
+    ),
+    22: (
+        "a failed bind that keeps what it took",
+        "extender/test_binder",
+        "test_a_refused_binding_gives_the_devices_back",
+    ),
+    23: (
+        "questions before all has been listed",
+        "extender/test_app",
+        "test_an_extender_is_ready_once_it_has_seen_everything",
+    ),
+    24: (
+        "SIGTERM that is ignored",
+        "extender/test_main",
+        "test_sigterm_answers_the_bind_in_flight_and_ends_cleanly",
+    ),
+    25: (
+        "a node that reboots",
+        "e2e/kind/test_workers",
+        "test_a_worker_that_stops_keeps_its_devices_until_it_is_back_and_then_gives_them_anew",
+    ),
+    26: (
+        "a place that nobody is woken for",
+        "extender/test_waking",
+        "test_a_pod_that_waits_for_an_assumption_is_woken_when_it_expires",
+    ),
+    27: (
+        "a plugin that restarts in between",
+        "device_plugin/test_admissions",
+        "test_a_plugin_without_memory_still_knows_who_holds_what",
+    ),
+    28: ("a pod that asks for 0 GPUs", HERE, "test_a_pod_that_asks_for_no_gpu_passes_and_is_bound_plainly"),
+    29: ("memory without a GPU", HERE, "test_memory_of_no_gpu_is_refused_by_its_annotation"),
+    30: (
+        "more than a whole GPU",
+        "gpuyard/test_limits",
+        "test_an_amount_that_is_none_names_the_annotation_and_the_remedy",
+    ),
+    31: (
+        "a GPU without a wish for its memory",
+        "gpuyard/test_placement",
+        "test_a_container_gets_the_first_gpus_by_id",
+    ),
+    32: ("16 GPUs of a node with 8", HERE, "test_more_gpus_than_a_node_has_are_refused_with_both_numbers"),
+    33: (
+        "GPUs of unequal memory in one node",
+        "gpuyard/test_eligibility",
+        "test_memory_is_asked_of_each_gpu_and_not_of_the_node",
+    ),
+    34: ("a label that is missing", HERE, "test_a_node_without_the_label_is_told_what_it_lacks"),
+    35: ("a question about what is not there", "extender/test_app", "test_a_pod_is_explained_by_name"),
+    36: (
+        "several GPU containers that crash",
+        "gpuyard/test_placement",
+        "test_containers_get_different_devices",
+    ),
+    37: (
+        "a pod without annotations that crashes",
+        "device_plugin/test_node_pods",
+        "test_any_object_at_all_is_read_or_left_out",
+    ),
+    38: (
+        "older forms of MIG ids",
+        HERE,
+        "test_mig_ids_of_either_form_are_planned_held_and_given_back",
+    ),
+    39: ("a layout that nobody can see", "cli/test_top_rows", "test_instances_are_drawn_with_who_has_them"),
+    40: (
+        "GPUs in MIG mode without instances",
+        "device_plugin/test_node_inventory",
+        "test_an_empty_mig_gpu_does_not_block_the_others",
+    ),
+    41: (
+        "instances that spoil the large holes",
+        "gpuyard/test_choice",
+        "test_an_instance_lies_where_the_largest_hole_stays",
+    ),
+    42: (
+        "a placement that keeps the largest hole",
+        "gpuyard/test_mig",
+        "test_one_instance_lies_where_it_leaves_the_largest_holes",
+    ),
+    43: (
+        "links that differ by direction",
+        "gpuyard/test_annotations",
+        "test_a_link_that_one_end_has_lost_is_lost_for_both_whatever_an_inventory_says",
+    ),
+    44: (
+        "links that are looked up for every question",
+        "gpuyard/test_topology",
+        "test_sixteen_gpus_are_decided_at_once",
+    ),
+    45: (
+        "a pair without NVLink though there is one with it",
+        "gpuyard/test_topology",
+        "test_a_linked_pair_is_preferred_to_lower_indexes",
+    ),
+    46: (
+        "pairs behind NVSwitches that are missed",
+        "gpuyard/test_topology",
+        "test_in_one_nvswitch_domain_the_lowest_indexes_win",
+    ),
+    47: (
+        "a busy GPU for the sake of NUMA",
+        "gpuyard/test_cluster",
+        "test_a_placed_device_is_owned_and_not_free",
+    ),
+    48: (
+        "two shares of one GPU for two GPUs",
+        "gpuyard/test_choice",
+        "test_several_shares_come_from_distinct_gpus_as_long_as_there_are_any",
+    ),
+    49: (
+        "a sick GPU that never recovers",
+        "device_plugin/test_service",
+        "test_a_sick_gpu_is_listed_as_such_until_it_recovers",
+    ),
+    50: ("topology of unknown age", HERE, "test_what_is_free_does_not_wait_for_a_new_inventory"),
+    51: (
+        "preemption without victims that help",
+        "extender/test_preempting",
+        "test_victims_are_found_where_kube_scheduler_sent_none",
+    ),
+}
