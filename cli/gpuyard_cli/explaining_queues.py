@@ -47,6 +47,6 @@ def _waiting(key: Key, memory: Memory) -> dict[str, Any]:
         code, detail = standing.refusal.reason.value, standing.refusal.detail
     else:
         group = groups.read(memory.group(key))
-        told = (group and group.condition(SCHEDULED)) or {}
+        told = group.condition(SCHEDULED) if group else {}
         code, detail = str(told.get("reason") or ""), str(told.get("message", ""))
     return {"podGroup": "/".join(key), "code": code, "detail": detail}

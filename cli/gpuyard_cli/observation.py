@@ -11,6 +11,7 @@ from gpuyard import annotations, vocabulary
 from gpuyard.inventory import Device
 from gpuyard.quantities import whole
 from gpuyard.writes import JSON
+from gpuyard_kube.conditions import condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +164,7 @@ def _pod(pod: JSON, yard: _Yard, explained: JSON | None) -> PodSeen:
 
 
 def _group(group: JSON) -> GroupSeen:
-    conditions = (group.get("status") or {}).get("conditions") or ()
-    found: JSON = next((c for c in conditions if c["type"] == "Scheduled"), {})
+    found = condition(group.get("status") or {}, "Scheduled")
     return GroupSeen(found.get("status", ""), found.get("reason", ""), found.get("message", ""))
 
 

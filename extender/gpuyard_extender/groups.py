@@ -12,6 +12,7 @@ from gpuyard.nearness import Nearness
 from gpuyard.verdicts import EXPIRED, RELEASED, Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender.pods import Pod
+from gpuyard_kube.conditions import condition
 
 _WITHHELD = {
     **{code.value: code for code in (Reason.QUOTA_EXCEEDED, Reason.QUEUED_BEHIND, Reason.NO_SUCH_QUEUE)},
@@ -41,8 +42,7 @@ def read(obj: JSON) -> Group | None:
 
 
 def _withheld(obj: JSON) -> Rejection | None:
-    conditions = (obj.get("status") or {}).get("conditions") or ()
-    said: JSON = next((found for found in conditions if found.get("type") == "Scheduled"), {})
+    said = condition(obj.get("status") or {}, "Scheduled")
     code = _WITHHELD.get(str(said.get("reason")))
     return Rejection("", code, str(said.get("message", ""))) if code else None
 

@@ -140,7 +140,7 @@ def _firm_until(scene: Scene) -> float:
         return 0.0
     if refused_at is not None:
         return refused_at + HEAD_SECONDS
-    refused = (group.condition(status.SCHEDULED) or {}).get("reason") == Reason.GANG_UNPLACEABLE
+    refused = group.condition(status.SCHEDULED).get("reason") == Reason.GANG_UNPLACEABLE
     return 0.0 if refused else math.inf
 
 

@@ -20,7 +20,7 @@ from gpuyard_operator.status import SCHEDULED, Verdict
 
 def over(group: Group, now: float, *, started: bool) -> Verdict | None:
     """Why nobody of the group starts any more; None when it has not come to an end."""
-    said = group.condition(SCHEDULED) or {}
+    said = group.condition(SCHEDULED)
     if group.below == RELEASE and said.get("reason") == RELEASED:
         return _end(RELEASED, str(said.get("message", "")))
     at = due(group)
@@ -34,7 +34,7 @@ def over(group: Group, now: float, *, started: bool) -> Verdict | None:
 
 def due(group: Group) -> float | None:
     """When a group that has not started is over; None where it may wait for ever."""
-    said = group.condition(SCHEDULED) or {}
+    said = group.condition(SCHEDULED)
     if not group.deadline_seconds or said.get("status") == "True":
         return None
     since = seconds(said.get("lastTransitionTime"))

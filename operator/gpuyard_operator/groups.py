@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 from gpuyard import memberships, nearness, vocabulary
 from gpuyard.nearness import Nearness
 from gpuyard.writes import JSON
+from gpuyard_kube.conditions import condition
 from gpuyard_kube.timestamps import seconds
 
 WAIT, RESTART, RELEASE = "wait", "restart", "release"
@@ -45,10 +46,9 @@ class Group:
         """Whether it may come to an end that is not its pods': see `endings`."""
         return self.below == RELEASE or self.deadline_seconds > 0
 
-    def condition(self, kind: str) -> JSON | None:
-        """The condition of that type in the status, or None."""
-        conditions = self.status.get("conditions") or ()
-        return next((c for c in conditions if isinstance(c, dict) and c.get("type") == kind), None)
+    def condition(self, kind: str) -> JSON:
+        """The condition of that type in the status; empty where there is none."""
+        return condition(self.status, kind)
 
 
 def path(namespace: str, name: str = "") -> str:

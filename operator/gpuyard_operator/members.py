@@ -10,6 +10,7 @@ from typing import Any
 from gpuyard import memberships, vocabulary
 from gpuyard.requests import is_device_resource
 from gpuyard.writes import JSON
+from gpuyard_kube.conditions import condition
 from gpuyard_kube.timestamps import seconds
 
 ENDED = ("Succeeded", "Failed")
@@ -99,7 +100,7 @@ def is_stuck(pod: JSON) -> bool:
         return False
     if spec.get("schedulerName") in memberships.OTHER_SCHEDULERS:
         return False
-    tried = _condition(status, "PodScheduled").get("reason") == "Unschedulable"
+    tried = condition(status, "PodScheduled").get("reason") == "Unschedulable"
     return tried and not memberships.is_native(pod) and any(map(_has_gpus, spec.get("containers") or ()))
 
 
@@ -111,17 +112,12 @@ def _has_gpus(container: Any) -> bool:
 
 def _bound_at(status: JSON) -> float | None:
     """From the condition that binding sets; a pod bound without it says when the kubelet took it."""
-    scheduled = _condition(status, "PodScheduled")
+    scheduled = condition(status, "PodScheduled")
     return seconds(scheduled.get("lastTransitionTime")) or seconds(status.get("startTime"))
 
 
 def _whole(number: Any) -> int:
     return number if isinstance(number, int) else 0
-
-
-def _condition(status: JSON, kind: str) -> JSON:
-    conditions = [found for found in status.get("conditions") or () if isinstance(found, dict)]
-    return next((found for found in conditions if found.get("type") == kind), {})
 
 
 def _mapping(part: Any) -> JSON:

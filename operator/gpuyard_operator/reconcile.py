@@ -164,7 +164,7 @@ def _queued(scene: Scene, queued: Queued) -> Decision:
     """Its gates stay, so that no autoscaler takes it for work that lacks a node."""
     refusal = queued.refusal
     verdict = scene.scheduled(refusal.detail) if scene.started() else reasons.queued(refusal)
-    told = queued.told or scene.group.condition(status.SCHEDULED) is None
+    told = queued.told or not scene.group.condition(status.SCHEDULED)
     says = f"waits for its queue: {refusal.reason}"
     return Decision(scene.report(verdict if told else None), queued.until, says=says)
 

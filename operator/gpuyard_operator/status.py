@@ -109,12 +109,12 @@ def phase(group: Group, members: Sequence[Member]) -> str:
 
 def is_true(group: Group, kind: str) -> bool:
     """Whether the status says that the condition holds."""
-    return (group.condition(kind) or {}).get("status") == "True"
+    return group.condition(kind).get("status") == "True"
 
 
 def made_room_in_vain(group: Group) -> bool:
     """Whether others went for it, and it was not bound: they would come and go for ever."""
-    return (group.condition(PREEMPTING) or {}).get("reason") == "InVain"
+    return group.condition(PREEMPTING).get("reason") == "InVain"
 
 
 def has_started(group: Group) -> bool:
@@ -156,7 +156,7 @@ def condition(kind: str, holds: bool, reason: str, message: str) -> JSON:
 
 
 def _said(group: Group, condition: JSON) -> bool:
-    old = group.condition(condition["type"]) or {}
+    old = group.condition(condition["type"])
     return all(old.get(key) == value for key, value in condition.items())
 
 
@@ -171,7 +171,7 @@ def conditions(group: Group, spoken: Sequence[JSON], now: float) -> list[JSON]:
     return others + [{**c, "lastTransitionTime": _since(group.condition(c["type"]), c, now)} for c in spoken]
 
 
-def _since(old: JSON | None, new: JSON, now: float) -> str:
-    if old is not None and old.get("status") == new["status"] and old.get("lastTransitionTime"):
+def _since(old: JSON, new: JSON, now: float) -> str:
+    if old.get("status") == new["status"] and old.get("lastTransitionTime"):
         return str(old["lastTransitionTime"])
     return rfc3339(now)

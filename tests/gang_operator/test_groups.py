@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpuyard.verdicts import Reason, Rejection
 from gpuyard_extender import groups as extender_groups
 from gpuyard_operator.groups import path, read
 
@@ -14,6 +15,18 @@ def test_a_minimum_without_sense_means_that_each_member_starts_alone(minimum: ob
     assert group is not None
     assert seen is not None
     assert group.min_member == seen.needed == 1
+
+
+def test_what_is_no_condition_hides_none_that_is_and_no_group() -> None:
+    """For the operator and the extender alike."""
+    said = {"type": "Scheduled", "reason": "QuotaExceeded", "message": "none is left"}
+    status = {"conditions": [None, "odd", 3, {}, said]}
+    obj = {"metadata": {"name": "ring", "uid": "u"}, "spec": {}, "status": status}
+    group, seen = read(obj), extender_groups.read(obj)
+    assert group is not None
+    assert group.condition("Scheduled") == said
+    assert seen is not None
+    assert seen.withheld == Rejection("", Reason.QUOTA_EXCEEDED, "none is left")
 
 
 def test_a_group_is_read_with_its_conditions() -> None:
@@ -33,7 +46,7 @@ def test_a_group_is_read_with_its_conditions() -> None:
     assert group is not None
     assert (group.namespace, group.min_member, group.terminating) == ("blue", 4, True)
     assert group.condition("Scheduled") == condition
-    assert group.condition("Ready") is None
+    assert not group.condition("Ready")
 
 
 def test_what_has_no_identity_is_no_group() -> None:
