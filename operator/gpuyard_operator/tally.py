@@ -14,6 +14,9 @@ _REMEDIES: Final = {
     404: "install the definitions of manifests/crds",
 }
 
+_GROUP: Final = 'podgroups.scheduling.x-k8s.io "'
+"""How an API server begins to say which group is not found; without a definition it names none."""
+
 
 @dataclass(slots=True)
 class Tally:
@@ -26,8 +29,10 @@ class Tally:
     """Resource -> why it may not be written, until one is."""
 
     def note(self, write: Write, reply: Reply) -> bool:
-        """Count a write. Whether it is done: what is to be deleted may be gone already."""
-        name, done = resource(write), reply.ok or (write.method == "DELETE" and reply.status == 404)
+        """Count a write. Whether it is done: what is to be deleted may be gone already, and so may the group."""
+        name = resource(write)
+        gone = reply.status == 404 and (write.method == "DELETE" or reply.reason.startswith(_GROUP))
+        done = reply.ok or gone
         counts = self.writes if done else self.failed_writes
         counts[name] += 1
         if done:

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gpuyard import reservations
 from gpuyard.plans import PlanAnswer, PlanRequest, Unready
-from gpuyard.writes import Write
+from gpuyard.writes import Reply, Write
 from gpuyard_kube.serving import PageServer
 from gpuyard_operator import tally
 from gpuyard_operator.metrics import Metrics
@@ -89,6 +89,15 @@ def test_a_write_that_fails_is_counted_as_such() -> None:
 )
 def test_what_is_written_is_told_by_its_path(path: str, resource: str) -> None:
     assert tally.resource(Write("POST", path)) == resource
+
+
+def test_the_status_of_a_group_that_is_gone_needs_no_write_but_a_missing_definition_is_told() -> None:
+    status = Write("PATCH", "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/ns/podgroups/g/status")
+    counted = tally.Tally()
+    assert counted.note(status, Reply(404, {"message": 'podgroups.scheduling.x-k8s.io "g" not found'}))
+    assert not counted.note(
+        status, Reply(404, {"message": "the server could not find the requested resource"})
+    )
 
 
 class Down:
