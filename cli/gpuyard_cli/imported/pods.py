@@ -10,6 +10,9 @@ from gpuyard_cli.observation import is_live, stays
 
 _KEPT = ("name", "namespace", "labels", "annotations")
 _STATIC = "kubernetes.io/config."
+_GROUPLESS = (
+    "members of gangs, whose PodGroups and Queues are not imported: apply them, or members without a node wait"
+)
 
 
 def imported(pod: JSON, nodes: Collection[str], notes: Notes) -> JSON | None:
@@ -24,6 +27,8 @@ def imported(pod: JSON, nodes: Collection[str], notes: Notes) -> JSON | None:
         notes.add("pods without their ephemeral containers", name)
     if metadata.get("ownerReferences"):
         notes.add("pods that nobody owns any more: their owners are not imported", name)
+    if vocabulary.POD_GROUP in (metadata.get("labels") or {}):
+        notes.add(_GROUPLESS, name)
     kept = {key: deepcopy(metadata[key]) for key in _KEPT if metadata.get(key)}
     marks = kept.get("annotations", {})
     kept["annotations"] = {

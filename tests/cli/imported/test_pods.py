@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpuyard import vocabulary
 from gpuyard.writes import JSON
 from gpuyard_cli.imported import pods
 from gpuyard_cli.imported.notes import Notes
@@ -46,6 +47,11 @@ def test_a_pod_that_waits_still_waits() -> None:
     found, said = read(pod(node=None))
     assert found is not None
     assert ("nodeName" in found["spec"], said) == (False, "")
+
+
+def test_a_member_of_a_gang_is_said_to_lack_its_group() -> None:
+    _, said = read(pod(node=None, labels={vocabulary.POD_GROUP: "gang"}))
+    assert said.endswith("apply them, or members without a node wait: s/p")
 
 
 @pytest.mark.parametrize(
