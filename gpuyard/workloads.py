@@ -46,7 +46,7 @@ class Wanted:
     workloads: tuple[Workload, ...]
     groups: Mapping[tuple[str, str], int]
     ignored: tuple[str, ...]
-    """Objects that bring no pods that we know of, as `Kind namespace/name`."""
+    """Objects that bring no pods that we know of, as `Kind namespace/name`, or without a namespace."""
 
 
 def read(objects: Sequence[Any]) -> Wanted:
@@ -65,7 +65,7 @@ def read(objects: Sequence[Any]) -> Wanted:
             spec = _part(obj, "spec", field)
             groups[namespace, name] = _count(spec, "minMember", 1, f"{field}.spec")
         else:
-            ignored.append(f"{kind} {namespace}/{name}")
+            ignored.append(f"{kind} {f'{namespace}/' if metadata.get('namespace') else ''}{name}")
     if not workloads:
         kinds = ", ".join(sorted(_PODS))
         raise ValueError(f"objects: none of them brings pods; give one of {kinds}")

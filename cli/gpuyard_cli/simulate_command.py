@@ -2,16 +2,19 @@
 
 import argparse
 import asyncio
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from gpuyard import vocabulary
 from gpuyard_cli import output
 
 _DESCRIPTION: Final = """\
 Place pods on the live cluster without creating anything: where they would go, with which devices; if not all fit,
 why, and what would make them fit. Understands Pods, Jobs, Deployments, ReplicaSets, StatefulSets, and PodGroups with
 their members, which start together or not at all. Exit code 0: all fits; 1: not all; 2: it cannot be said."""
+_QUEUES: Final = "note: quotas are not simulated; gpuyard explain queue NAME says what a queue has left"
 _SHOWN: Final = 20
 """Pods of one workload whose places are shown."""
 
@@ -50,6 +53,8 @@ async def _ask(arguments: argparse.Namespace) -> dict[str, Any]:
     from gpuyard_cli.inputs import documents
 
     question: dict[str, Any] = {"objects": [obj for path in arguments.filename for obj in documents(path)]}
+    if vocabulary.QUEUE in str(question["objects"]):  # in whatever field: a note too many does no harm
+        print(_QUEUES, file=sys.stderr)
     if arguments.add_nodes:
         from gpuyard_cli.added_nodes import added
 
@@ -90,6 +95,8 @@ def _outcome(found: dict[str, Any]) -> Iterator[str]:
 def _headline(found: dict[str, Any]) -> str:
     if found["fits"]:
         return f"{found['name']} fits"
+    if not found["pods"]:  # none that can be understood
+        return f"{found['name']} does not fit"
     if found["together"]:
         return f"{found['name']} does not fit: all {found['pods']} start together or none"
     return f"{found['name']} does not fit: {len(found['placed'])} of {found['pods']} pods do"

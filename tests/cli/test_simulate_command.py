@@ -55,8 +55,20 @@ def test_what_fits_in_part_exits_1_and_says_what_would_help(
         "  - ask for 1 nvidia.com/gpu instead of 2",
         "  - add 1 node like node-1",
         "",
-        "left out, since they bring no pods: Service default/web",
+        "left out, since they bring no pods: Service web",
     ]
+
+
+def test_a_pod_that_cannot_be_understood_is_no_number_and_quotas_are_said_to_be_left_out(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pod = gpu_pod("bad", 1)
+    pod["metadata"]["annotations"] = {vocabulary.GPU_MILLI: "1500", vocabulary.QUEUE: "research"}
+    file.write_text(yaml.safe_dump({"kind": "Pod", **pod}))
+    assert main(["simulate", "-f", str(file)]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("Pod default/bad does not fit\n  InvalidRequest")
+    assert said.err.startswith("note: quotas are not simulated")
 
 
 def test_with_the_nodes_that_are_missing_it_fits_and_exits_0(

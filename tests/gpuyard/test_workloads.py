@@ -45,7 +45,7 @@ def test_lists_are_unpacked_groups_counted_and_all_else_named() -> None:
     found = workloads.read([{"kind": "List", "items": [group, service, templated("Job")]}])
     assert [str(workload) for workload in found.workloads] == ["Job default/web"]
     assert found.groups == {("default", "g"): 2}
-    assert found.ignored == ("Service default/web",)
+    assert found.ignored == ("Service web",)
 
 
 @pytest.mark.parametrize(
