@@ -82,5 +82,7 @@ def _by_nodes(pod: Pod, ledger: Ledger, now: float) -> Why:
     if found.passed:
         return Why(detail=f"{len(found.passed)} of {len(names)} nodes would take it")
     counts = sorted(found.rejected.items(), key=lambda item: -len(item[1]))
-    detail = ", ".join(f"{len(nodes)} × {reason.value}" for reason, nodes in counts)
-    return Why(explain.closest(found.rejected).value, detail)
+    code = explain.closest(found.rejected)
+    said = [f"{len(nodes)} × {reason.value}" for reason, nodes in counts]
+    alike = f"{code.text.partition(': ')[2]}: 0 of {len(names)} nodes would take it"
+    return Why(code.value, ", ".join(said) if len(said) > 1 else alike)

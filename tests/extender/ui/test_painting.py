@@ -118,7 +118,7 @@ def test_a_waiting_pod_shows_why_and_a_gang_how_many_of_it_are_there() -> None:
     found = look(stage)
     pods = {pod["name"]: pod for pod in found["pods"].values()}
     assert pods["big"]["code"] == "InsufficientGPUs"
-    assert pods["big"]["detail"] == "2 × InsufficientGPUs"
+    assert pods["big"]["detail"] == "not enough free GPUs: 0 of 2 nodes would take it"
     assert ("code" in pods["small"], pods["small"]["detail"]) == (False, "2 of 2 nodes would take it")
     assert (pods["member"]["code"], pods["member"]["detail"]) == ("GangWaiting", "1 of 3 members are there")
     assert "plain" not in pods
