@@ -1,6 +1,7 @@
 """The question and the answer when a gang is planned: operator asks, extender answers.
 
-Both travel as JSON: `POST /v1/plans` of the extender.
+Both travel as JSON: `POST /v1/plans` of the extender. Law: whoever reads one passes over unknown fields.
+So an extender is renewed before the operator that asks it for more: an older one would place without regard to that.
 """
 
 from collections.abc import Mapping

@@ -8,13 +8,15 @@ recorded with it, before anybody is evicted: so whoever reads it goes on where a
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gpuyard import memberships, vocabulary
 from gpuyard.annotations import Allocation
 from gpuyard.writes import JSON
 
-PLURAL = "reservations"
+PLURAL: Final = "reservations"
+PATH: Final = f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{PLURAL}"
+"""Those of all namespaces."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 
-from gpuyard import vocabulary
+from gpuyard import reservations, vocabulary
 from gpuyard.evidence import Objects
-from gpuyard.reservations import PLURAL
-from gpuyard.reservations import path as reservations_path
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.injections import DriverFault
@@ -15,7 +13,6 @@ from gpuyard_cluster.controllers.discovered import base_of
 from gpuyard_kube.api import Api
 
 _GROUPS = "/apis/" + vocabulary.POD_GROUP_API
-_RESERVATIONS = f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{PLURAL}"
 _STRICT = {"fieldValidation": "Strict"}
 
 COLLECTIONS: Mapping[str, str] = {
@@ -69,7 +66,7 @@ async def snapshot(api: Api, namespace: str) -> Snapshot:
         nodes=await _items(api, "/api/v1/nodes"),
         pods=pods,
         groups=await _items(api, f"{_GROUPS}/namespaces/{namespace}/podgroups"),
-        reservations=await _items(api, reservations_path(namespace)),
+        reservations=await _items(api, reservations.path(namespace)),
         logs=await _logs(api, [pod for pod in pods if pod["metadata"]["namespace"] == namespace]),
     )
 
@@ -80,7 +77,7 @@ async def everything(api: Api) -> Objects:
         nodes=await _items(api, "/api/v1/nodes"),
         pods=await _items(api, "/api/v1/pods"),
         groups=await _items(api, f"{_GROUPS}/podgroups"),
-        reservations=await _items(api, _RESERVATIONS),
+        reservations=await _items(api, reservations.PATH),
     )
 
 

@@ -21,7 +21,6 @@ PATIENCE_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.5
 _PARTS: Final = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
 _PART: Final = "app.kubernetes.io/part-of=gpuyard"
-_RESERVATIONS: Final = f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{reservations.PLURAL}"
 
 
 @dataclass(slots=True)
@@ -45,7 +44,7 @@ class Uninstallation:
         await self._remove(uninstalling.of_objects(first, await self._paths(first)))
         await self._until_nothing_acts()
         await self._remove(uninstalling.of_pods(await self._items("/api/v1/pods")))
-        await self._remove(uninstalling.of_reservations(await self._items(_RESERVATIONS)))
+        await self._remove(uninstalling.of_reservations(await self._items(reservations.PATH)))
         await self._remove(uninstalling.of_nodes(await self._items("/api/v1/nodes")))
         last = [*rest, *crds] if definitions else rest
         await self._remove(uninstalling.of_objects(last, await self._paths(last)))

@@ -27,7 +27,7 @@ from gpuyard_extender.seats import Seats
 PATHS = {
     "pods": "/api/v1/pods",
     "nodes": "/api/v1/nodes",
-    reservations.PLURAL: f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{reservations.PLURAL}",
+    reservations.PLURAL: reservations.PATH,
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
     budgets.PLURAL: budgets.PATH,
 }

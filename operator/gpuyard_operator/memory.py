@@ -18,7 +18,7 @@ from gpuyard_operator.shelf import Key, Shelf, by_claim, by_name, version
 
 PATHS = {
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
-    "reservations": f"/apis/{vocabulary.GROUP}/{vocabulary.VERSION}/{reservations.PLURAL}",
+    "reservations": reservations.PATH,
     "queues": queues.PATH,
     "pods": "/api/v1/pods",
     "nodes": "/api/v1/nodes",
