@@ -42,6 +42,15 @@ def test_an_answer_survives_its_way(answer: Planned | Unplaceable | Unready) -> 
     assert answer_from_json(answer_to_json(answer)) == answer
 
 
+def test_fields_of_a_newer_version_are_passed_over() -> None:
+    assert request_from_json(request_to_json(REQUEST) | {"later": 1}) == REQUEST
+    answer = Planned(Reservation("default", "g", 1, 60.5, (Seat("u1", "m0", "n1", {}),)))
+    newer = answer_to_json(answer) | {"later": 1}
+    newer["planned"]["spec"] |= {"later": 1}
+    newer["planned"]["spec"]["seats"][0] |= {"later": 1}
+    assert answer_from_json(newer) == answer
+
+
 @pytest.mark.parametrize("body", [None, [], 1, "x", True])
 def test_what_is_no_object_is_no_request(body: Any) -> None:
     with pytest.raises(ValueError, match="JSON object"):
