@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LONGEST = 200
+LONGEST_FUNCTION = 40
 GENERATED = re.compile(r"_pb2(_grpc)?\.pyi?$")
 MACHINE = re.compile(r"(?<![\w.$}/-])/(?:home|root|work|Users)/[\w.]")
 """A path in somebody's own folders."""
@@ -74,6 +75,16 @@ def test_every_module_says_what_it_is() -> None:
 def test_no_module_is_longer_than_can_be_read_at_once() -> None:
     lengths = {named(path): len(path.read_text().splitlines()) for path in modules()}
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+
+
+def test_no_function_is_longer_than_can_be_read_at_once() -> None:
+    lengths = {
+        f"{named(path)}: {node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
 
 
 def test_tests_are_no_packages() -> None:

@@ -21,6 +21,20 @@ def parser() -> argparse.ArgumentParser:
         description="A device plugin for GPUs that do not exist: registers them with the kubelet of one node.",
         epilog=f"`gpuyard-device-plugin {cleanup.COMMAND} --help`: removes from a node what a plugin has left there.",
     )
+    _add_node(options)
+    _add_folders(options)
+    _add_healthchecks(options)
+    options.add_argument("--host", default="127.0.0.1", help="address to be asked at (default: %(default)s)")
+    options.add_argument(
+        "--port", type=arguments.port, default=8082, help="0: any free port (default: %(default)s)"
+    )
+    arguments.add_server(options)
+    options.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")
+    return options
+
+
+def _add_node(options: argparse.ArgumentParser) -> None:
+    """Which node it is, and what GPUs that has."""
     options.add_argument(
         "--node-name",
         default=os.environ.get("NODE_NAME"),
@@ -42,6 +56,10 @@ def parser() -> argparse.ArgumentParser:
         help="NVIDIA's config file, v1, or a folder of such files from which the node's label "
         f"{vocabulary.PLUGIN_CONFIG} chooses (default: `plugin` in the yard)",
     )
+
+
+def _add_folders(options: argparse.ArgumentParser) -> None:
+    """Where the host has, or wants, files and sockets."""
     options.add_argument("--device-plugin-dir", type=Path, default=PLUGINS, help="(default: %(default)s)")
     options.add_argument(
         "--pod-resources-socket",
@@ -61,14 +79,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="where on the host to put an nvidia-smi for containers (default: they get none)",
     )
-    _add_healthchecks(options)
-    options.add_argument("--host", default="127.0.0.1", help="address to be asked at (default: %(default)s)")
-    options.add_argument(
-        "--port", type=arguments.port, default=8082, help="0: any free port (default: %(default)s)"
-    )
-    arguments.add_server(options)
-    options.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")
-    return options
 
 
 def _add_healthchecks(options: argparse.ArgumentParser) -> None:
