@@ -18,14 +18,14 @@ from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
 from gpuyard_operator.asking import Answered, Known
-from gpuyard_operator.clerk import Clerk
-from gpuyard_operator.desk import Desk
 from gpuyard_operator.memory import PATHS, Memory, items
+from gpuyard_operator.queue_status import QueueStatus
 from gpuyard_operator.reconcile import reconcile
 from gpuyard_operator.scene import Decision
 from gpuyard_operator.shelf import Key
 from gpuyard_operator.standing import Standing
 from gpuyard_operator.tally import Tally
+from gpuyard_operator.work_item import WorkItem
 
 RETRY_SECONDS = 1.0
 """How long after a write that failed a group is looked at again, if nothing happens before."""
@@ -52,9 +52,10 @@ class Operator:
     ) -> None:
         self._api, self._runtime, self._planner, self._narrate = api, runtime, planner, narrate
         self._memory, self.tally = Memory(preempts=preempts), Tally()
-        self._clerk, self._recorder = Clerk(api, runtime, self._memory.board), Recorder(api, runtime)
+        self._queue_status = QueueStatus(api, runtime, self._memory.board)
+        self._recorder = Recorder(api, runtime)
         self._change, self._changed_at = 0, runtime.now()
-        self._desks: dict[Key, Desk] = {}
+        self._items: dict[Key, WorkItem] = {}
         self._stopped = False
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
@@ -81,9 +82,9 @@ class Operator:
     def stop(self) -> None:
         """Begin no further write; work that waits ends."""
         self._stopped = True
-        self._clerk.stop()
-        for desk in self._desks.values():
-            desk.signal.fire()
+        self._queue_status.stop()
+        for item in self._items.values():
+            item.signal.fire()
 
     def _touch(self, keys: set[Key]) -> None:
         changed = self._memory.changes.count != self._change
@@ -91,62 +92,62 @@ class Operator:
             self._change, self._changed_at = self._memory.changes.count, self._runtime.now()
         if self._stopped or not self._memory.synced:
             return
-        for key in sorted(keys - self._desks.keys()):
+        for key in sorted(keys - self._items.keys()):
             self._open(key)
-        waiting = [key for key, desk in self._desks.items() if desk.answers] if changed else []
+        waiting = [key for key, item in self._items.items() if item.answers] if changed else []
         for key in sorted({*keys, *waiting}):
-            self._desks[key].wake()
+            self._items[key].wake()
 
     def _open(self, key: Key) -> None:
-        desk = self._desks[key] = Desk(key, self._runtime.signal())
-        self._runtime.spawn(self._serve(desk), f"operator {'/'.join(key)}")
+        item = self._items[key] = WorkItem(key, self._runtime.signal())
+        self._runtime.spawn(self._serve(item), f"operator {'/'.join(key)}")
 
-    async def _serve(self, desk: Desk) -> None:
+    async def _serve(self, item: WorkItem) -> None:
         while not self._stopped:
-            desk.dirty = False
-            await self._turn(desk)
-            if desk.dirty or self._stopped:
+            item.dirty = False
+            await self._turn(item)
+            if item.dirty or self._stopped:
                 continue
-            if not self._memory.knows(desk.key):
-                del self._desks[desk.key]
+            if not self._memory.knows(item.key):
+                del self._items[item.key]
                 return
-            await desk.signal.wait(desk.wake_at)
+            await item.signal.wait(item.wake_at)
 
-    async def _turn(self, desk: Desk) -> None:
+    async def _turn(self, item: WorkItem) -> None:
         """Decide once and do it; the first write that fails ends the turn."""
-        decision = self._decide(desk)
+        decision = self._decide(item)
         if decision.evicts:
             # What was seen may lag behind, and an eviction cannot be taken back.
-            if not await self._refresh(desk):
+            if not await self._refresh(item):
                 return
-            decision = self._decide(desk)
+            decision = self._decide(item)
         else:
-            desk.refused.clear()
-        desk.wake_at = decision.requeue_at
-        self._tell(desk, decision.says)
+            item.refused.clear()
+        item.wake_at = decision.requeue_at
+        self._tell(item, decision.says)
         for write in decision.writes:
-            if self._stopped or not await self._write(desk, write):
+            if self._stopped or not await self._write(item, write):
                 return
         for told in decision.events:
             self._recorder.record(Source(vocabulary.OPERATOR), told)
         if decision.ask is not None and not self._stopped:
-            await self._ask(desk, decision.ask)
+            await self._ask(item, decision.ask)
 
-    def _decide(self, desk: Desk) -> Decision:
+    def _decide(self, item: WorkItem) -> Decision:
         self.tally.reconciles += 1
-        reservation, rivals = self._memory.reservation(desk.key), self._memory.rivals
+        reservation, rivals = self._memory.reservation(item.key), self._memory.rivals
         if reservation is not None:
-            desk.spend()
+            item.spend()
         view = replace(
-            self._memory.view(desk.key),
-            known=Known(tuple(desk.answers), self._change, self._changed_at, rivals.lowest),
-            rivalry=rivals.of(desk.key),
-            lost=self._memory.lost(desk.key),
-            refused=frozenset(desk.refused),
-            standing=self._standing(desk.key),
+            self._memory.view(item.key),
+            known=Known(tuple(item.answers), self._change, self._changed_at, rivals.lowest),
+            rivalry=rivals.of(item.key),
+            lost=self._memory.lost(item.key),
+            refused=frozenset(item.refused),
+            standing=self._standing(item.key),
         )
         decision = reconcile(view, self._runtime.now())
-        self._memory.board.intend(desk.key, decision.writes)
+        self._memory.board.intend(item.key, decision.writes)
         return decision
 
     def _standing(self, key: Key) -> Standing | None:
@@ -155,43 +156,43 @@ class Operator:
         board.intend(key, ())
         board.touch((key,))
         others = board.settle(self._runtime.now()) - {key}
-        self._clerk.look()
-        for other in sorted(others & self._desks.keys()):
-            self._desks[other].wake()
+        self._queue_status.look()
+        for other in sorted(others & self._items.keys()):
+            self._items[other].wake()
         return board.standing(key)
 
-    async def _write(self, desk: Desk, write: Write) -> bool:
+    async def _write(self, item: WorkItem, write: Write) -> bool:
         reply = await self._api.send(write)
-        self._touch(self._memory.learn(desk.key, write, reply))
+        self._touch(self._memory.learn(item.key, write, reply))
         done = self.tally.note(write, reply)
         if not done:
-            self._tell(desk, f"{write.method} {write.path} failed, trying again: {reply.reason}")
-            desk.wake_at = self._runtime.now() + RETRY_SECONDS
-            if write.path.endswith("/eviction") and write.path not in desk.refused:
-                desk.refused.add(write.path)
-                desk.dirty = True  # the time of a half bound gang is up: there is no second to lose
+            self._tell(item, f"{write.method} {write.path} failed, trying again: {reply.reason}")
+            item.wake_at = self._runtime.now() + RETRY_SECONDS
+            if write.path.endswith("/eviction") and write.path not in item.refused:
+                item.refused.add(write.path)
+                item.dirty = True  # the time of a half bound gang is up: there is no second to lose
         return done
 
-    async def _ask(self, desk: Desk, request: PlanRequest) -> None:
+    async def _ask(self, item: WorkItem, request: PlanRequest) -> None:
         change = self._change
         answer = await self._planner.plan(request)
-        desk.answers.append(Answered(request, answer, change, self._runtime.now()))
+        item.answers.append(Answered(request, answer, change, self._runtime.now()))
         if isinstance(answer, Unready) and not self._stopped:
-            await self._refresh(desk)  # a pod that the extender does not know may be gone
-        desk.dirty = True
+            await self._refresh(item)  # a pod that the extender does not know may be gone
+        item.dirty = True
 
-    async def _refresh(self, desk: Desk) -> bool:
-        namespace, name = desk.key
-        usual = all(map(memberships.is_selectable, self._memory.pods(desk.key)))
+    async def _refresh(self, item: WorkItem) -> bool:
+        namespace, name = item.key
+        usual = all(map(memberships.is_selectable, self._memory.pods(item.key)))
         query = {"labelSelector": f"{vocabulary.POD_GROUP}={name}"} if usual else {}
         reply = await self._api.read(f"/api/v1/namespaces/{namespace}/pods", **query)
         if not reply.ok:
-            desk.wake_at = self._runtime.now() + RETRY_SECONDS
+            item.wake_at = self._runtime.now() + RETRY_SECONDS
             return False
-        self._touch(self._memory.replace_pods(desk.key, *items(reply)))
+        self._touch(self._memory.replace_pods(item.key, *items(reply)))
         return True
 
-    def _tell(self, desk: Desk, text: str) -> None:
-        if text and text != desk.said:
-            desk.said = text
-            self._narrate(Beat(vocabulary.OPERATOR, f"gang {'/'.join(desk.key)} {text}"))
+    def _tell(self, item: WorkItem, text: str) -> None:
+        if text and text != item.said:
+            item.said = text
+            self._narrate(Beat(vocabulary.OPERATOR, f"gang {'/'.join(item.key)} {text}"))

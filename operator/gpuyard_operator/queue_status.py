@@ -15,7 +15,7 @@ from gpuyard_operator.board import Board
 TELL_SECONDS: Final = 1.0
 
 
-class Clerk:
+class QueueStatus:
     """`look` whenever something may have changed."""
 
     def __init__(self, api: Api, runtime: Runtime, board: Board) -> None:

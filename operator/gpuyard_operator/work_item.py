@@ -16,7 +16,7 @@ SPENT = Unready("the places reserved last were given up")
 
 
 @dataclass(slots=True)
-class Desk:
+class WorkItem:
     key: Key
     signal: Signal
     dirty: bool = False
