@@ -39,7 +39,9 @@ def blocks(path: Path, language: str) -> list[str]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_parts_know_what_people_are_to_tell_them(name: str) -> None:
-    for line in (line for _, line in typed() if line.startswith(f"{name} -")):
+    lines = [line for _, line in typed() if line.startswith(f"{name} -")]
+    assert lines, "nobody is told anything: leave the program out"
+    for line in lines:
         words = shlex.split(re.split(r" [|>&]", line)[0], comments=True)[1:]
         if "--help" not in words:
             PROGRAMS[name]().parse_args(words)
