@@ -31,6 +31,14 @@ def test_documents_that_are_not_served_say_so(api: Caller, path: str) -> None:
     assert api.get(path).status == 501
 
 
+def test_kubectl_finds_no_schemas_of_version_2_by_which_to_refuse_a_list(api: Caller) -> None:
+    """kubectl reads the document before `apply` of a List, gives up without one, and parses the media type."""
+    asked = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    response = api.get("/openapi/v2", accept=asked).response
+    assert (response.status, response.body) == (200, b"")
+    assert dict(response.headers)["content-type"] == asked.replace("@", ".")
+
+
 def test_other_paths_are_not_found_in_plain_text(api: Caller) -> None:
     for path in ("/nowhere", "/apis/nowhere.example.com/v1/things", "/openapi/v3/nowhere"):
         response = api.get(path).response
