@@ -10,9 +10,7 @@ from gpuyard_cli.observation import is_live, stays
 
 _KEPT = ("name", "namespace", "labels", "annotations")
 _STATIC = "kubernetes.io/config."
-_GROUPLESS = (
-    "members of gangs, whose PodGroups and Queues are not imported: apply them, or members without a node wait"
-)
+_GROUPLESS = "members of gangs: their PodGroups and Queues are not imported, apply them too"
 
 
 def imported(pod: JSON, nodes: Collection[str], notes: Notes) -> JSON | None:

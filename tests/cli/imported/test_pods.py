@@ -51,7 +51,7 @@ def test_a_pod_that_waits_still_waits() -> None:
 
 def test_a_member_of_a_gang_is_said_to_lack_its_group() -> None:
     _, said = read(pod(node=None, labels={vocabulary.POD_GROUP: "gang"}))
-    assert said.endswith("apply them, or members without a node wait: s/p")
+    assert said == "members of gangs: their PodGroups and Queues are not imported, apply them too: s/p"
 
 
 @pytest.mark.parametrize(
