@@ -36,7 +36,7 @@ GPUS = st.builds(
 )
 INVENTORIES = st.builds(
     Inventory,
-    st.lists(GPUS, max_size=3).map(tuple),
+    st.lists(GPUS, max_size=3, unique_by=lambda gpu: gpu.index).map(tuple),
     st.builds(
         Sharing,
         st.sampled_from(SharingMode),
