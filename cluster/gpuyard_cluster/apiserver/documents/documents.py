@@ -15,9 +15,9 @@ from gpuyard_cluster.apiserver.wire.rendering import document
 AGGREGATED = "APIGroupDiscoveryList"
 _AGGREGATED_TYPE = f"{JSON_TYPE};g=apidiscovery.k8s.io;v=v2;as={AGGREGATED}"
 _SCHEMAS_V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-"""As kubectl asks for OpenAPI v2 before it applies a List. It passes over kinds that are not described there, and each
-item is validated here when it is written: so a document without any kind, which is no byte, is enough. The type of the
-answer has no @, which Go cannot parse."""
+"""As kubectl asks for OpenAPI v2 before it applies a List. It passes over kinds that are not described there, and
+each item is validated here when it is written: so a document without any kind, which is no byte, is enough. The type
+of the answer has no @, which Go cannot parse."""
 _DEEPEST = 3
 """Slashes in the longest discovery path, `/apis/<group>/<version>`."""
 
