@@ -109,7 +109,8 @@ def _entry(line: Any) -> _Entry:
 
 
 def _wishes(found: Any) -> Wishes:
-    limits = Limits(min(int(found.get("shareMilli", 0)), WHOLE), int(found.get("shareMiB", 0)))
+    milli, mib = (max(0, int(found.get(name, 0))) for name in ("shareMilli", "shareMiB"))
+    limits = Limits(min(milli, WHOLE), mib)
     return Wishes(models=tuple(map(str, found.get("models", ()))), limits=limits)
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gpuyard import vocabulary
 from gpuyard_cli import capture_decisions, capture_trace
 from gpuyard_cli.capture_recording import Recording
 from gpuyard_cli.inputs import InvalidInputError
@@ -84,8 +85,16 @@ def test_models_that_a_pod_wished_for_and_the_file_before_are_read_too(tmp_path:
 
 @settings(deadline=None, max_examples=60)
 @given(
-    field=st.sampled_from(["v", "time", "verb", "uid", "pod", "asks", "wishes", "node", "devices"]), odd=ODD
+    field=st.sampled_from(["v", "time", "verb", "uid", "pod", "asks", "wishes", "node", "devices"]),
+    odd=ODD
+    | st.dictionaries(
+        st.sampled_from(["shareMilli", "shareMiB", "models", vocabulary.GPU, "cpu"]),
+        ODD | st.sampled_from([-5, -(10**30), 10**4000]),
+        min_size=1,
+    ),
 )
+@example("wishes", {"shareMilli": -5})
+@example("wishes", {"shareMiB": -5})
 def test_whatever_a_line_says_the_others_count(
     tmp_path_factory: pytest.TempPathFactory, field: str, odd: Any
 ) -> None:
