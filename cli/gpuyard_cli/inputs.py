@@ -8,6 +8,9 @@ import orjson
 import yaml
 
 _DEEPEST: Final = 20
+_NESTED: Final = 256
+"""JSON is refused when it goes deeper."""
+_MOST_VALUES: Final = 10**7
 
 
 class _Loader(yaml.CSafeLoader):
@@ -53,12 +56,26 @@ def parsed(text: str, file: Path | str) -> list[Any]:
 
 
 def _check(file: Path | str, document: Any) -> None:
-    """Only what is JSON goes to an API server or an extender."""
+    """Only what is JSON goes to an API server or an extender, where no alias stands for what it repeats."""
+    if _count(document, {}) > _MOST_VALUES:
+        problem = f"it has more than {_MOST_VALUES} values, counting what aliases repeat"
+        raise InvalidInputError(file, "", problem, "write a smaller file")
     try:
         orjson.dumps(document)
     except TypeError as error:
         remedy = "write only mappings with texts as keys, lists, texts, numbers, true and false"
         raise InvalidInputError(file, _place(document), str(error), remedy) from error
+
+
+def _count(part: Any, known: dict[int, int], depth: int = 0) -> int:
+    """The values in a document; each mapping and list is looked at once, however often it is repeated."""
+    if not isinstance(part, dict | list) or depth > _NESTED:
+        return 1
+    if id(part) not in known:
+        known[id(part)] = 0  # what contains itself is no JSON anyway
+        within = part.values() if isinstance(part, dict) else part
+        known[id(part)] = 1 + sum(_count(each, known, depth + 1) for each in within)
+    return known[id(part)]
 
 
 def _place(document: Any, place: str = "", depth: int = 0) -> str:

@@ -60,6 +60,18 @@ def test_what_no_json_can_say_is_refused_by_its_place(tmp_path: Path, content: s
     assert text.endswith("; write only mappings with texts as keys, lists, texts, numbers, true and false")
 
 
+@pytest.mark.parametrize("kind", ["list", "mapping"])
+def test_a_file_that_aliases_make_endless_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    line = "[{}]" if kind == "list" else "{{a: {}}}"
+    lines = ["x0: &x0 [1]"]
+    for number in range(1, 40):
+        pair = f"*x{number - 1}, *x{number - 1}" if kind == "list" else f"[*x{number - 1}, *x{number - 1}]"
+        lines.append(f"x{number}: &x{number} {line.format(pair)}")
+    (tmp_path / "a.yaml").write_text("\n".join(lines))
+    with pytest.raises(InvalidInputError, match=r"a\.yaml: it has more than 10000000 values"):
+        documents(tmp_path / "a.yaml")
+
+
 def test_what_looks_like_a_date_is_a_text_as_for_kubectl(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("when: 2024-01-01\nnumber: 010\nright: yes\n")
     assert documents(tmp_path / "a.yaml") == [{"when": "2024-01-01", "number": 8, "right": True}]
