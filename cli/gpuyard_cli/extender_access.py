@@ -46,5 +46,5 @@ def _remedy(status: int) -> str:
         case 401 | 403:
             return "ask as somebody who may, or bind the ClusterRole gpuyard-reader"
         case 404:
-            return "see kubectl get pods -A, and give its namespace with -n"
+            return "see kubectl get pods,podgroups -A, and give its namespace with -n"
     return "see the pods of gpuyard-extender in gpuyard-system, or ask again"

@@ -131,7 +131,8 @@ def test_a_pod_that_is_not_there_exits_2_with_a_remedy(
     asking(Cluster(Stage()))
     assert main(["explain", "pod", "nobody", "-n", "x"]) == 2
     assert capsys.readouterr().err == (
-        "gpuyard: pod x/nobody: no pod x/nobody is known; see kubectl get pods -A, and give its namespace with -n\n"
+        "gpuyard: pod x/nobody: no pod x/nobody is known; "
+        "see kubectl get pods,podgroups -A, and give its namespace with -n\n"
     )
     assert main(["explain", "podgroup", "nobody"]) == 2
     assert "no pod group default/nobody is known" in capsys.readouterr().err
