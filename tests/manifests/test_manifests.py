@@ -9,7 +9,7 @@ import yaml
 
 from gpuyard import queues, reservations, vocabulary
 from gpuyard.reservations import Reservation, Seat
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
@@ -217,3 +217,22 @@ def test_a_pod_that_limits_a_share_asks_for_one(resources: JSON, init: JSON, *, 
             reply = clock.complete(api.send(Write("POST", "/api/v1/namespaces/default/pods", pod)))
             assert reply.ok == expected
             assert expected or annotation in reply.reason
+
+
+@pytest.mark.parametrize(("before", "after"), [({}, "1"), ({vocabulary.GPU_MEMORY: "8Gi"}, "1Gi")])
+def test_what_a_pod_limits_is_changed_until_it_has_a_node(before: JSON, after: str) -> None:
+    clock = Steps()
+    api = DirectApi(APIServer(clock.now))
+    for name in ("share-limits-stay-policy.yaml", "share-limits-stay-binding.yaml"):
+        assert clock.complete(api.send(Write("POST", COLLECTIONS[load(name)["kind"]], load(name)))).ok
+    limits = {"limits": {"nvidia.com/gpu.shared": "1"}}
+    spec = {"containers": [{"name": "main", "image": "busybox:1.36", "resources": limits}]}
+    pods, annotation = "/api/v1/namespaces/default/pods", next(iter(before), vocabulary.GPU_MILLI)
+    for name, node in (("waits", {}), ("bound", {"nodeName": "node-1"})):
+        pod = {"metadata": {"name": name, "annotations": before}, "spec": {**spec, **node}}
+        assert clock.complete(api.send(Write("POST", pods, pod))).ok
+        for notes, allowed in (({annotation: after}, not node), ({annotation: None}, not (node and before))):
+            body = {"metadata": {"annotations": notes}}
+            reply = clock.complete(api.send(Write("PATCH", f"{pods}/{name}", body, PatchType.MERGE)))
+            assert reply.ok == allowed, (name, notes, reply.reason)
+            assert allowed or annotation in reply.reason

@@ -4,7 +4,7 @@ from typing import Any
 
 from gpuyard import vocabulary
 from gpuyard.accounts import LEDGER_PATH
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON, PatchType, Write
 from tests.e2e.stories.cluster import Cluster, held, node_of, until
 
 
@@ -69,6 +69,15 @@ async def what_cannot_be_a_share_is_refused_by_the_name_of_its_annotation(cluste
         assert not node_of((await cluster.pods())[name])
         # Whether GPUs are whole only a node can say: then the explanation has the words.
         assert name == "of-a-whole-gpu" or event["message"].startswith(vocabulary.GPU_MILLI), event["message"]
+
+
+async def what_a_pod_may_use_of_its_gpu_stays_as_it_was_bound(cluster: Cluster) -> None:
+    await cluster.submit("holder")
+    await cluster.running(["holder"])
+    for notes, status in (({vocabulary.GPU_MILLI: "1"}, 422), ({"example.com/other": "1"}, 200)):
+        change = {"metadata": {"annotations": notes}}
+        reply = await cluster.api.send(Write("PATCH", f"{cluster.path}/holder", change, PatchType.MERGE))
+        assert reply.status == status, reply.reason
 
 
 def spec(gpus: int) -> JSON:

@@ -29,6 +29,7 @@ STORIES: tuple[Story, ...] = (
     nodes.what_a_drained_node_held_goes_elsewhere_and_comes_back,
     questions.what_would_fit_is_told_and_comes_true_and_asking_holds_nothing,
     questions.a_pod_that_only_the_extender_refuses_is_told_why_by_one_event,
+    questions.what_a_pod_may_use_of_its_gpu_stays_as_it_was_bound,
     questions.what_cannot_be_a_share_is_refused_by_the_name_of_its_annotation,
     recordings.what_ran_is_recorded_and_a_replay_places_it_again,
     recordings.who_has_which_gpu_is_shown_as_the_kubelet_says_it,
