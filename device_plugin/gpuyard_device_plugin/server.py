@@ -4,6 +4,7 @@ Stands for NVIDIA's internal/plugin/server.go. The socket is bound under a tempo
 name that is in use would steal it in silence, and the loser's end would then delete the winner's socket.
 """
 
+import asyncio
 import contextlib
 import os
 from pathlib import Path
@@ -75,15 +76,18 @@ class ResourceServer:
         server = grpc.aio.server()
         kubelet_grpc.add_DevicePluginServicer_to_server(self._servicer, server)
         server.add_insecure_port(f"unix://{temporary.absolute()}")
+        starting = asyncio.ensure_future(server.start())
         try:
-            await server.start()
-            # Only what has started can be stopped.
-            self._server = server
+            # gRPC can stop a server before its start or after it, not in the middle: a cancelled start goes on.
+            await asyncio.shield(starting)
             with contextlib.suppress(FileNotFoundError):
                 temporary.rename(self._path)
                 self._bound = files.identity(self._path)
                 self._has_served = True
         finally:
+            await asyncio.gather(starting, return_exceptions=True)
+            if starting.exception() is None:
+                self._server = server
             temporary.unlink(missing_ok=True)
 
     def end_streams(self) -> None:

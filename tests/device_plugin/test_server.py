@@ -1,6 +1,7 @@
 """The verbs over gRPC: answers, refusals as the pod's status will show them, and sockets that are nobody else's."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -134,3 +135,25 @@ def test_each_resource_has_a_socket_of_its_own_that_is_not_named_like_nvidias() 
         for resource in ("nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb")
     }
     assert names == {"gpuyard-gpu.sock", "gpuyard-gpu.shared.sock", "gpuyard-mig-1g.5gb.sock"}
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_a_start_that_is_cancelled_leaves_a_server_that_can_be_stopped(turns: int) -> None:
+    problems: list[Any] = []
+
+    async def story() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, problem: problems.append(problem))
+        async with short_folder() as folder:
+            server = ResourceServer(plugin(), vocabulary.GPU, folder)
+            start = asyncio.create_task(server.start())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            start.cancel()
+            await asyncio.gather(start, return_exceptions=True)
+            await server.stop()
+            assert list(folder.iterdir()) == []
+            gc.collect()
+
+    asyncio.run(story())
+    gc.collect()
+    assert problems == []
