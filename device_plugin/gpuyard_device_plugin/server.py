@@ -41,6 +41,7 @@ class ResourceServer:
         self._path = folder / self.endpoint
         self._servicer = _Servicer(plugin, resource)
         self._server: Any = None
+        self._ending: asyncio.Future[None] | None = None
         self._bound: files.FileIdentity | None = None
         self._has_served = False
 
@@ -101,8 +102,12 @@ class ResourceServer:
             self._path.unlink(missing_ok=True)
         self._bound = None
         if self._server is not None:
-            await self._server.stop(_STOP_SECONDS)
+            self._ending = asyncio.ensure_future(self._server.stop(_STOP_SECONDS))
             self._server = None
+        if self._ending is not None:
+            # grpcio waits by `asyncio.wait_for`, which up to Python 3.11 may swallow a cancellation (cpython#86296).
+            await asyncio.shield(self._ending)
+            self._ending = None
 
 
 def clear(folder: Path) -> None:

@@ -157,3 +157,30 @@ def test_a_start_that_is_cancelled_leaves_a_server_that_can_be_stopped(turns: in
     asyncio.run(story())
     gc.collect()
     assert problems == []
+
+
+def test_a_stop_does_not_swallow_that_it_is_cancelled_and_goes_on_all_the_same() -> None:
+    """Whoever is cancelled in it would otherwise go on for ever, and who waits for its end would wait as long."""
+
+    async def cancelled_after(turns: int, server: ResourceServer) -> bool:
+        await server.start()
+        stop = asyncio.create_task(server.stop())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        ended = stop.done()
+        stop.cancel()
+        await asyncio.gather(stop, return_exceptions=True)
+        await server.stop()
+        assert ended or stop.cancelled(), turns
+        return not ended
+
+    async def story() -> None:
+        async with short_folder() as folder:
+            server = ResourceServer(plugin(), vocabulary.GPU, folder)
+            for _ in range(10):  # which turn it is in which that can happen differs
+                turns = 0
+                while await cancelled_after(turns, server):
+                    turns += 1
+                assert turns > 1
+
+    asyncio.run(story())
