@@ -56,16 +56,36 @@ def moments(example: Example) -> range:
     return range(1, total + 1, -(-total // RUNS))
 
 
+class Arrivals:
+    """The pods that are bound and not admitted yet: a kubelet that starts anew then finds no device plugin, and fails
+    them as real ones do."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, str] = {}
+
+    def hear(self, part: str, write: Write) -> None:
+        pod, _, end = write.path.rpartition("/")
+        if end == "binding" and isinstance(write.body, dict):
+            self._nodes[pod] = write.body["target"]["name"]
+        elif part.startswith("kubelet "):
+            self._nodes.pop(pod, None)
+
+    def need(self, part: str) -> bool:
+        """Whether it is a kubelet that somebody waits for."""
+        return part.removeprefix("kubelet ") in self._nodes.values()
+
+
 def death_after(number: int) -> Prepare:
     """The part that makes write `number` dies as soon as it is done, before it learns of it."""
 
     def prepare(yard: StepsYard) -> None:
-        left = number
+        left, arrivals = number, Arrivals()
 
         def kill(part: str, write: Write) -> None:
             nonlocal left
+            arrivals.hear(part, write)
             left -= not for_people(write.path)
-            if left == 0 and not for_people(write.path):
+            if left == 0 and not for_people(write.path) and not arrivals.need(part):
                 yard.restart(part)
 
         yard.watchers.append(kill)
