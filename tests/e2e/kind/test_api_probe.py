@@ -20,6 +20,9 @@ ETCD = "https://127.0.0.1:2379"
 """Where etcd listens on the node that it runs on: also JSON, whatever its image holds beside it."""
 CALLED = "webhooks"
 """The area whose checks are called by the server."""
+BEHIND = "watch: without or with zero resourceVersion starts with ADDED for what exists"
+"""It deletes an object, and asks at once for a watch at resourceVersion 0. A real server may serve that from a cache
+that has not heard of the deletion yet, which is what resourceVersion 0 allows."""
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +58,10 @@ def _faults(kubeconfig: str, areas: Sequence[str], *more: str) -> dict[str, str]
 
 @probe.needs_probe
 def test_the_real_server_passes_every_check(kubeconfig: str) -> None:
-    assert _faults(kubeconfig, [area for area in asyncio.run(probe.areas()) if area != CALLED]) == {}
+    faults = _faults(kubeconfig, [area for area in asyncio.run(probe.areas()) if area != CALLED])
+    if BEHIND in faults and BEHIND not in _faults(kubeconfig, [BEHIND.partition(": ")[0]]):
+        del faults[BEHIND]
+    assert faults == {}
 
 
 @probe.needs_probe
