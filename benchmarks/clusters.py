@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from gpuyard import annotations, mig, vocabulary
-from gpuyard.gpus import GPU, Instance, gpu_uuid, mig_uuid
-from gpuyard.inventory import Device, Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard import annotations, vocabulary
+from gpuyard.hardware import mig
+from gpuyard.hardware.gpus import GPU, Instance, gpu_uuid, mig_uuid
+from gpuyard.hardware.inventory import Device, Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard.verdicts import Rejection
 
 JSON = dict[str, Any]

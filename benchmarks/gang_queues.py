@@ -13,9 +13,10 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gpuyard import queues, vocabulary
-from gpuyard.plans import PlanAnswer, Planned, PlanRequest
-from gpuyard.reservations import Reservation, Seat
+from gpuyard import vocabulary
+from gpuyard.groups import queues
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.apiserver.direct import DirectApi, feed
 from gpuyard_cluster.apiserver.server import APIServer

@@ -13,14 +13,16 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks import clusters
-from gpuyard import annotations, gangs, requests, vocabulary
-from gpuyard.cluster import Cluster, Placement
-from gpuyard.fit import PodFit, requests_of
-from gpuyard.fleet import Fleet, Surveyed
-from gpuyard.gangs import Member
+from gpuyard import annotations, vocabulary
+from gpuyard.groups import gangs
+from gpuyard.groups.gangs import Member
+from gpuyard.placing.cluster import Cluster, Placement
+from gpuyard.placing.fleet import Fleet, Surveyed
+from gpuyard.pods import requests
+from gpuyard.pods.fit import PodFit, requests_of
+from gpuyard.pods.requests import PodRequest
 from gpuyard.policies import registry
 from gpuyard.policies.candidates import Policy
-from gpuyard.requests import PodRequest
 from gpuyard_extender import nodes
 from gpuyard_extender.simulating import Snapshot, simulate
 from gpuyard_extender.simulation_models import Asked

@@ -9,8 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuyard.gpus import GPU, Instance
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.gpus import GPU, Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 
 MOST_DEVICES = 100_000
 """Devices that an inventory may stand for: far beyond any node, far below what would exhaust a reader's memory."""

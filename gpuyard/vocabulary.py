@@ -41,7 +41,7 @@ PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 MEMORY_LABEL: Final = "nvidia.com/gpu.memory"
 """Labels on a node: the model of its GPUs and their memory in MiB. NVIDIA's own (GPU feature discovery)."""
 
-# --- wishes of a pod (annotations; `gpuyard.wishes` reads them)
+# --- wishes of a pod (annotations; `gpuyard.pods.wishes` reads them)
 GPU_MODEL: Final = "gpuyard.io/gpu-model"
 """On a pod: the GPU models that will do, by product or a part of it, comma-separated."""
 MIN_GPU_MEMORY: Final = "gpuyard.io/min-gpu-memory"
@@ -53,7 +53,7 @@ TOPOLOGY_POLICY: Final = "gpuyard.io/topology-policy"
 """On a pod or PodGroup: whether TOPOLOGY is required or only preferred."""
 GPU_MILLI: Final = "gpuyard.io/gpu-milli"
 GPU_MEMORY: Final = "gpuyard.io/gpu-memory"
-"""What the one share that the pod asks for may use of its GPU (`gpuyard.limits`)."""
+"""What the one share that the pod asks for may use of its GPU (`gpuyard.pods.limits`)."""
 
 # --- gangs
 GANG_GATE: Final = "gpuyard.io/gang"

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpuyard import yard_fields, yard_gpus
-from gpuyard.gpus import GPU
-from gpuyard.presets import presets
+from gpuyard.hardware.gpus import GPU
+from gpuyard.hardware.presets import presets
 from gpuyard.writes import JSON
 from gpuyard.yard_fields import InvalidYardError
 

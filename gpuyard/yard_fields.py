@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from gpuyard import quantities
+from gpuyard.pods import quantities
 
 
 class InvalidYardError(ValueError):

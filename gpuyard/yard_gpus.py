@@ -4,9 +4,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from gpuyard import mig, models, yard_fields
-from gpuyard.gpus import GPU, Instance, gpu_uuid, mig_uuid
-from gpuyard.mig import Board
+from gpuyard import yard_fields
+from gpuyard.hardware import mig, models
+from gpuyard.hardware.gpus import GPU, Instance, gpu_uuid, mig_uuid
+from gpuyard.hardware.mig import Board
 from gpuyard.verdicts import Rejection
 from gpuyard.yard_fields import InvalidYardError
 

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gpuyard import quantities, vocabulary, yard
-from gpuyard.presets import counted, presets
+from gpuyard import vocabulary, yard
+from gpuyard.hardware.presets import counted, presets
+from gpuyard.pods import quantities
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cli.inputs import InvalidInputError

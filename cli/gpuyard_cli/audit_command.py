@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gpuyard_cli import output
 
 if TYPE_CHECKING:
-    from gpuyard.findings import Finding
+    from gpuyard.auditing.findings import Finding
     from gpuyard_cli.auditing import Audited
 
 _DESCRIPTION: Final = """\

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from gpuyard.accounts import LedgerAccount, NodeAccounts
-from gpuyard.audit import audit
-from gpuyard.evidence import Objects, evidence, plays_gpus
-from gpuyard.findings import Finding
+from gpuyard.auditing.accounts import LedgerAccount, NodeAccounts
+from gpuyard.auditing.audit import audit
+from gpuyard.auditing.evidence import Objects, evidence, plays_gpus
+from gpuyard.auditing.findings import Finding
 
 SETTLE_SECONDS: Final = 10.0
 """So long accounts may differ: an eviction and a plugin's start take a few seconds, all else milliseconds."""

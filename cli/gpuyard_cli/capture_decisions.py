@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from gpuyard.amounts import CPU, MEMORY, MIB
-from gpuyard.gpus import WHOLE
-from gpuyard.limits import Limits
-from gpuyard.requests import is_device_resource
-from gpuyard.wishes import Wishes
+from gpuyard.hardware.gpus import WHOLE
+from gpuyard.pods.amounts import CPU, MEMORY, MIB
+from gpuyard.pods.limits import Limits
+from gpuyard.pods.requests import is_device_resource
+from gpuyard.pods.wishes import Wishes
 from gpuyard_cli.capture_pods import PodRecord
 from gpuyard_cli.capture_recording import Recording
 from gpuyard_cli.imported.notes import Notes

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gpuyard import amounts, mig, parts, vocabulary
-from gpuyard.amounts import CPU, MEMORY, MIB
+from gpuyard import vocabulary
+from gpuyard.hardware import mig
+from gpuyard.placing import parts
+from gpuyard.pods import amounts
+from gpuyard.pods.amounts import CPU, MEMORY, MIB
 from gpuyard.policies.workload import WHOLE
 from gpuyard.writes import JSON
 from gpuyard_cli.imported import gpus

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import amounts, memberships, requests, vocabulary
-from gpuyard.amounts import CPU, MEMORY, MIB
+from gpuyard import vocabulary
+from gpuyard.pods import amounts, memberships, requests
+from gpuyard.pods.amounts import CPU, MEMORY, MIB
+from gpuyard.pods.wishes import Wishes
 from gpuyard.verdicts import Rejection
-from gpuyard.wishes import Wishes
 from gpuyard.writes import JSON
 from gpuyard_cli.observation import is_live
 

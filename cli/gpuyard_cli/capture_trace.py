@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from gpuyard import models
-from gpuyard.boards import plain_product
-from gpuyard.gpus import GPU, WHOLE
-from gpuyard.limits import Limits
+from gpuyard.hardware import models
+from gpuyard.hardware.boards import plain_product
+from gpuyard.hardware.gpus import GPU, WHOLE
+from gpuyard.pods.limits import Limits
 from gpuyard_cli import capture_nodes
 from gpuyard_cli.capture_nodes import NodeRecord
 from gpuyard_cli.capture_pods import PodRecord

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gpuyard import accounts
-from gpuyard.accounts import LedgerAccount, NodeAccounts
-from gpuyard.evidence import Objects
+from gpuyard.auditing import accounts
+from gpuyard.auditing.accounts import LedgerAccount, NodeAccounts
+from gpuyard.auditing.evidence import Objects
 from gpuyard.writes import JSON
 from gpuyard_cli import auditing, faults, requests
 from gpuyard_cli.auditing import Audited, Silent

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuyard import mig, requests, vocabulary
-from gpuyard.amounts import containers_of
+from gpuyard import vocabulary
+from gpuyard.hardware import mig
+from gpuyard.pods import requests
+from gpuyard.pods.amounts import containers_of
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode

@@ -6,7 +6,8 @@ objects, asked only where room is what is missing.
 
 from typing import Any, Final
 
-from gpuyard import memberships, vocabulary
+from gpuyard import vocabulary
+from gpuyard.pods import memberships
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_cli.extender_access import body_of

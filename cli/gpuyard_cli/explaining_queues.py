@@ -6,7 +6,7 @@ here is what it does.
 
 from typing import Any
 
-from gpuyard import queues
+from gpuyard.groups import queues
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import AsyncioRuntime

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from gpuyard import leaders, memberships
-from gpuyard.leaders import Start
+from gpuyard.groups import leaders
+from gpuyard.groups.leaders import Start
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON
 from gpuyard_cli.observation import Snapshot, held_devices, is_live, stays
 

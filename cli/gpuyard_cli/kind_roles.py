@@ -3,7 +3,7 @@
 from typing import Final
 
 from gpuyard import annotations, vocabulary
-from gpuyard.inventory import Inventory
+from gpuyard.hardware.inventory import Inventory
 from gpuyard.writes import JSON
 from gpuyard.yard import YardNode
 from gpuyard_cli.observation import offered

@@ -9,9 +9,10 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from gpuyard import accounts, vocabulary
-from gpuyard.accounts import LedgerAccount, NodeAccounts
-from gpuyard.evidence import Objects
+from gpuyard import vocabulary
+from gpuyard.auditing import accounts
+from gpuyard.auditing.accounts import LedgerAccount, NodeAccounts
+from gpuyard.auditing.evidence import Objects
 from gpuyard.writes import JSON, Reply
 from gpuyard_cli import requests
 from gpuyard_cli.auditing import Silent

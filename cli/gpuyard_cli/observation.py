@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpuyard import annotations, vocabulary
-from gpuyard.inventory import Device
-from gpuyard.quantities import whole
+from gpuyard.hardware.inventory import Device
+from gpuyard.pods.quantities import whole
 from gpuyard.writes import JSON
 from gpuyard_kube.conditions import condition
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from gpuyard import explain, plans
+from gpuyard.advice import explain
+from gpuyard.groups import plans
 from gpuyard.verdicts import Reason
 from gpuyard_cli import output
 

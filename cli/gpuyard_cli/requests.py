@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from gpuyard import reservations, vocabulary
-from gpuyard.evidence import Objects
+from gpuyard import vocabulary
+from gpuyard.auditing.evidence import Objects
+from gpuyard.groups import reservations
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.injections import DriverFault

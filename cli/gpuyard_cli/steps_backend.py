@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gpuyard.accounts import LedgerAccount, NodeAccounts
-from gpuyard.evidence import Objects
+from gpuyard.auditing.accounts import LedgerAccount, NodeAccounts
+from gpuyard.auditing.evidence import Objects
 from gpuyard.writes import JSON
 from gpuyard_cli import auditing, faults, requests
 from gpuyard_cli.auditing import Audited

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gpuyard import amounts, annotations, limits, requests, vocabulary
+from gpuyard import annotations, vocabulary
 from gpuyard.annotations import ids
-from gpuyard.fit import Amounts
-from gpuyard.inventory import Inventory
-from gpuyard.limits import Limits
+from gpuyard.hardware.inventory import Inventory
+from gpuyard.pods import amounts, limits, requests
+from gpuyard.pods.fit import Amounts
+from gpuyard.pods.limits import Limits
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import driver_reports
 from gpuyard_device_plugin.driver_reports import Reports

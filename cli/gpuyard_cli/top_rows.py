@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard import limits, parts, room
-from gpuyard.boards import board_of
-from gpuyard.gpus import GPU
-from gpuyard.inventory import Device, Inventory, MigStrategy
-from gpuyard.limits import Limits
-from gpuyard.occupancy import occupancy
+from gpuyard.hardware.boards import board_of
+from gpuyard.hardware.gpus import GPU
+from gpuyard.hardware.inventory import Device, Inventory, MigStrategy
+from gpuyard.placing import parts, room
+from gpuyard.placing.occupancy import occupancy
+from gpuyard.pods import limits
+from gpuyard.pods.limits import Limits
 from gpuyard_cli.top_reading import Holding, SeenNode
 
 HELD, CUT, BLANK = "#", "-", "."

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from gpuyard import reservations, vocabulary
+from gpuyard import vocabulary
+from gpuyard.groups import reservations
 from gpuyard.writes import JSON
 from gpuyard_cli import uninstalling
 from gpuyard_cli.inputs import InvalidInputError

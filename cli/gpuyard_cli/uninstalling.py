@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard import memberships, reservations, vocabulary
+from gpuyard import vocabulary
+from gpuyard.groups import reservations
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_device_plugin import cleanup
 

@@ -14,7 +14,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-from gpuyard.presets import presets
+from gpuyard.hardware.presets import presets
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_kube.endings import end_at_once
 

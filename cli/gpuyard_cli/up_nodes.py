@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gpuyard import yard
-from gpuyard.presets import presets
+from gpuyard.hardware.presets import presets
 from gpuyard.yard import YardNode
 from gpuyard_cli.imported import cluster
 from gpuyard_cli.imported.cluster import Imported

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuyard.inventory import Inventory
+from gpuyard.hardware.inventory import Inventory
 
 _NODE_LINES = 8
 

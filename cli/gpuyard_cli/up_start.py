@@ -6,8 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 
-from gpuyard import quantities
-from gpuyard.inventory import Inventory
+from gpuyard.hardware.inventory import Inventory
+from gpuyard.pods import quantities
 from gpuyard.writes import JSON
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 

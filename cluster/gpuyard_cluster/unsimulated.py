@@ -8,7 +8,7 @@ simulated, for no pod: what stands here changes when or where a pod runs, or wha
 from collections.abc import Iterator
 from typing import Final
 
-from gpuyard.amounts import containers_of
+from gpuyard.pods.amounts import containers_of
 from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import rfc3339
 

@@ -8,9 +8,9 @@ admission can give one device to two pods (seen on 1.36.3, also when somebody el
 
 from dataclasses import dataclass, field
 
-from gpuyard import limits
-from gpuyard.accounts import Holders, NodeAccounts
-from gpuyard.limits import Limits
+from gpuyard.auditing.accounts import Holders, NodeAccounts
+from gpuyard.pods import limits
+from gpuyard.pods.limits import Limits
 from gpuyard_device_plugin import wire
 from gpuyard_device_plugin.node_pods import NodePod
 from gpuyard_device_plugin.pod_devices import PodDevices

@@ -6,8 +6,9 @@ else that it knows can be read again from the API and the kubelet.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from gpuyard import limits, vocabulary
+from gpuyard import vocabulary
 from gpuyard.narration import Beat
+from gpuyard.pods import limits
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import allocations, choice, grants, identity, node_pods, smi, wire
 from gpuyard_device_plugin.allocations import AllocationRefusedError, Allotment, Refusal

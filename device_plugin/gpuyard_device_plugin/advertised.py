@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gpuyard import mig
-from gpuyard.gpus import GPU, mig_uuid, placement_uuid
-from gpuyard.inventory import Device, Inventory
+from gpuyard.hardware import mig
+from gpuyard.hardware.gpus import GPU, mig_uuid, placement_uuid
+from gpuyard.hardware.inventory import Device, Inventory
 from gpuyard_device_plugin.devices import DeviceTable
 
 FORGET_SECONDS: Final = 30.0

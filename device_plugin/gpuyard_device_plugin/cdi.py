@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from gpuyard.inventory import Inventory
+from gpuyard.hardware.inventory import Inventory
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import grants
 from gpuyard_device_plugin.config import DeviceListStrategy, PluginConfig

@@ -2,7 +2,7 @@
 
 Stands for the allocation policies of NVIDIA's plugin (best-effort, distributed). Rules, in this order:
 - what the kubelet insists on, then what was planned: of shares, each of that GPU is as good as the one planned;
-- whole GPUs and MIG devices: as the extender would choose (`gpuyard.choice`);
+- whole GPUs and MIG devices: as the extender would choose (`gpuyard.placing.choice`);
 - shares: from the GPU or instance of which the fewest are held, one after the other; ties by index.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from gpuyard.choice import choose, queues_of
-from gpuyard.inventory import Device
+from gpuyard.hardware.inventory import Device
+from gpuyard.placing.choice import choose, queues_of
 from gpuyard_device_plugin.devices import DeviceTable, Occupied
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gpuyard.inventory import MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.inventory import MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin import sharing_config
 from gpuyard_device_plugin.config_fields import InvalidConfigError, flag, mapping, one_of, text
 

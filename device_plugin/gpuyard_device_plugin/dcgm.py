@@ -10,10 +10,11 @@ from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from gpuyard import limits, mig
-from gpuyard.gpus import GPU
-from gpuyard.inventory import Device, Inventory, Sharing
-from gpuyard.limits import Limits
+from gpuyard.hardware import mig
+from gpuyard.hardware.gpus import GPU
+from gpuyard.hardware.inventory import Device, Inventory, Sharing
+from gpuyard.pods import limits
+from gpuyard.pods.limits import Limits
 from gpuyard_device_plugin.accounting import Holder
 
 LABELS: Final = ("gpu", "UUID", "device", "modelName", "Hostname", "namespace", "pod", "container")

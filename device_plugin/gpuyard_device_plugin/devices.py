@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from gpuyard.inventory import Device, Inventory
+from gpuyard.hardware.inventory import Device, Inventory
 
 
 @dataclass(frozen=True, slots=True)

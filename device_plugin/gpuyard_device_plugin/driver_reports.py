@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from gpuyard import vocabulary
-from gpuyard.gpus import GPU
+from gpuyard.hardware.gpus import GPU
 
 T = TypeVar("T")
 Pair = frozenset[int]

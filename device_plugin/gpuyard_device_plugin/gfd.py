@@ -18,9 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard import mig, models, vocabulary
-from gpuyard.gpus import GPU
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard import vocabulary
+from gpuyard.hardware import mig, models
+from gpuyard.hardware.gpus import GPU
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 
 Labels = dict[str, str]
 

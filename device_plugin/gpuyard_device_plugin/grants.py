@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gpuyard import limits
-from gpuyard.inventory import Device, Inventory, SharingMode
-from gpuyard.limits import Limits
+from gpuyard.hardware.inventory import Device, Inventory, SharingMode
+from gpuyard.pods import limits
+from gpuyard.pods.limits import Limits
 from gpuyard_device_plugin.config import DeviceIdStrategy, DeviceListStrategy, PluginConfig
 
 MOUNTS: Final = "/var/run/nvidia-container-devices"

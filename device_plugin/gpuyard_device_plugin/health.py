@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard.gpus import GPU
+from gpuyard.hardware.gpus import GPU
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import driver_reports
 from gpuyard_device_plugin.driver_reports import Reports, number

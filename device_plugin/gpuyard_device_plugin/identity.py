@@ -9,7 +9,7 @@ last pod that gets an init container's devices, or the one plan that is still op
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from gpuyard.requests import ContainerKind
+from gpuyard.pods.requests import ContainerKind
 from gpuyard_device_plugin.pod_devices import Claim, Listed, PodDevices
 
 

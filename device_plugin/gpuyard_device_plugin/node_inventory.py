@@ -6,8 +6,8 @@ Stands for NVIDIA's resource manager (internal/rm) and the checks that it makes 
 from collections import Counter
 from typing import Final
 
-from gpuyard.gpus import GPU
-from gpuyard.inventory import Inventory, MigStrategy, SharingMode
+from gpuyard.hardware.gpus import GPU
+from gpuyard.hardware.inventory import Inventory, MigStrategy, SharingMode
 from gpuyard_device_plugin.config import DeviceIdStrategy, InvalidConfigError, PluginConfig
 
 MESSAGE_LIMIT: Final = 4 * 1024 * 1024

@@ -6,11 +6,12 @@ the plan is the annotation gpuyard.io/allocation, the truth is `allocatedResourc
 
 from dataclasses import dataclass, field
 
-from gpuyard import annotations, limits, vocabulary
-from gpuyard.accounts import truth
+from gpuyard import annotations, vocabulary
 from gpuyard.annotations import Allocation
-from gpuyard.limits import Limits
-from gpuyard.requests import PodRequest, Want, parse
+from gpuyard.auditing.accounts import truth
+from gpuyard.pods import limits
+from gpuyard.pods.limits import Limits
+from gpuyard.pods.requests import PodRequest, Want, parse
 from gpuyard.writes import JSON
 
 

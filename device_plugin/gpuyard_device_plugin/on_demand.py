@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gpuyard.gpus import GPU, Instance
-from gpuyard.inventory import Device, Inventory, MigStrategy
+from gpuyard.hardware.gpus import GPU, Instance
+from gpuyard.hardware.inventory import Device, Inventory, MigStrategy
 from gpuyard_device_plugin.devices import DeviceTable
 
 TEAR_DOWN_SECONDS: Final = 1.0

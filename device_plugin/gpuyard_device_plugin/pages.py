@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
-from gpuyard import accounts
+from gpuyard.auditing import accounts
 from gpuyard_device_plugin.metrics import Metrics
 from gpuyard_device_plugin.service import DevicePlugin
 from gpuyard_kube.metrics import PATH

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gpuyard.annotations import Allocation
-from gpuyard.requests import ContainerKind, Want
+from gpuyard.pods.requests import ContainerKind, Want
 from gpuyard_device_plugin.node_pods import NodePod
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gpuyard.gpus import GPU
+from gpuyard.hardware.gpus import GPU
 from gpuyard.narration import Narrator, silent
 from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as podresources

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpuyard import annotations, vocabulary
-from gpuyard.inventory import Inventory
+from gpuyard.hardware.inventory import Inventory
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_device_plugin import gfd
 from gpuyard_kube.api import Api

@@ -8,8 +8,8 @@ ports, so that the same object runs single-stepped and on asyncio.
 from collections.abc import Iterable, Mapping
 
 from gpuyard import vocabulary
-from gpuyard.accounts import NodeAccounts
-from gpuyard.inventory import Inventory, MigStrategy
+from gpuyard.auditing.accounts import NodeAccounts
+from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
 from gpuyard_device_plugin import accounting, health, node_inventory, wire

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gpuyard import mig, vocabulary
-from gpuyard.inventory import Sharing, SharingMode
+from gpuyard import vocabulary
+from gpuyard.hardware import mig
+from gpuyard.hardware.inventory import Sharing, SharingMode
 from gpuyard_device_plugin.config_fields import InvalidConfigError, flag, mapping
 
 _MODES: Final = (("mps", SharingMode.MPS), ("timeSlicing", SharingMode.TIME_SLICING))

@@ -12,10 +12,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from gpuyard import limits, mig, models, vocabulary
-from gpuyard.gpus import GPU
-from gpuyard.inventory import Device, Inventory, Sharing
-from gpuyard.limits import Limits
+from gpuyard import vocabulary
+from gpuyard.hardware import mig, models
+from gpuyard.hardware.gpus import GPU
+from gpuyard.hardware.inventory import Device, Inventory, Sharing
+from gpuyard.pods import limits
+from gpuyard.pods.limits import Limits
 from gpuyard_device_plugin import dcgm
 from gpuyard_device_plugin.grants import Grant
 

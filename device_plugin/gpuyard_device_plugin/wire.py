@@ -5,8 +5,8 @@ Stands for the conversion half of NVIDIA's internal/rm and of the kubelet's podr
 
 from collections.abc import Iterable
 
-from gpuyard.inventory import Device
-from gpuyard.requests import is_device_resource
+from gpuyard.hardware.inventory import Device
+from gpuyard.pods.requests import is_device_resource
 from gpuyard_device_plugin.choice import Offer
 from gpuyard_device_plugin.devices import DeviceTable
 from gpuyard_device_plugin.grants import Grant

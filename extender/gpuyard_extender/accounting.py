@@ -6,8 +6,8 @@ that an audit sees what a decision sees.
 
 from collections import defaultdict
 
-from gpuyard.accounts import LedgerAccount, Stake
-from gpuyard.cluster import Node
+from gpuyard.auditing.accounts import LedgerAccount, Stake
+from gpuyard.placing.cluster import Node
 from gpuyard_extender.ledger import Ledger
 
 

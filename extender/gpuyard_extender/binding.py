@@ -11,8 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from gpuyard import annotations, vocabulary
-from gpuyard.cluster import Placement
-from gpuyard.reservations import Reservation, Seat
+from gpuyard.groups.reservations import Reservation, Seat
+from gpuyard.placing.cluster import Placement
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Write
 from gpuyard_extender import feasibility, settings

@@ -5,7 +5,7 @@ Stands for the disruption budget lister that kube-scheduler's preemption reads.
 
 from dataclasses import dataclass
 
-from gpuyard.affinity import Requirement, Term
+from gpuyard.pods.affinity import Requirement, Term
 from gpuyard.writes import JSON
 from gpuyard_extender.pods import Pod
 

@@ -7,12 +7,12 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpuyard import limits
 from gpuyard.annotations import ids
-from gpuyard.cluster import Placement
-from gpuyard.fit import Amounts
-from gpuyard.limits import Limits
-from gpuyard.reservations import Seat
+from gpuyard.groups.reservations import Seat
+from gpuyard.placing.cluster import Placement
+from gpuyard.pods import limits
+from gpuyard.pods.fit import Amounts
+from gpuyard.pods.limits import Limits
 from gpuyard_extender import settings
 from gpuyard_extender.pods import Pod
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from gpuyard.annotations import ids
-from gpuyard.cluster import Placement
-from gpuyard.fit import Amounts
-from gpuyard.stakes import Victims
+from gpuyard.placing.cluster import Placement
+from gpuyard.pods.fit import Amounts
+from gpuyard.pods.wishes import NONE, Wishes
+from gpuyard.preempting.stakes import Victims
 from gpuyard.verdicts import Rejection
-from gpuyard.wishes import NONE, Wishes
 from gpuyard.writes import JSON
 from gpuyard_extender.binding import BindRequest
 from gpuyard_extender.ledger import Ledger

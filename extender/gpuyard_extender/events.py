@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard import explain, vocabulary
+from gpuyard import vocabulary
+from gpuyard.advice import explain
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_extender.pods import Pod

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gpuyard import clearance
-from gpuyard.clearance import AtStake
-from gpuyard.cluster import Cluster, Placement
+from gpuyard.groups.reservations import Victim
+from gpuyard.placing.cluster import Cluster, Placement
 from gpuyard.policies.candidates import Policy
-from gpuyard.reservations import Victim
-from gpuyard.stakes import Candidate, Unit
+from gpuyard.preempting import clearance
+from gpuyard.preempting.clearance import AtStake
+from gpuyard.preempting.stakes import Candidate, Unit
 from gpuyard_extender import preempting
 from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger

@@ -12,8 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from gpuyard import parts, vocabulary
-from gpuyard.fit import PodFit
+from gpuyard import vocabulary
+from gpuyard.placing import parts
+from gpuyard.pods.fit import PodFit
 from gpuyard.policies import workload
 from gpuyard.policies.workload import ANY_MODEL, MOST_MODELS, NOTHING_KNOWN, WHOLE, Shape, Workload
 from gpuyard.verdicts import Rejection

@@ -6,10 +6,11 @@ pod, because that is what has to change first. The order of closeness is `explai
 
 from dataclasses import dataclass
 
-from gpuyard import explain, plans
-from gpuyard.gangs import GangRejection
+from gpuyard.advice import explain
+from gpuyard.groups import plans
+from gpuyard.groups.gangs import GangRejection
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.policies.candidates import Policy
-from gpuyard.reservations import Reservation, Seat
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender import feasibility, planning, scheduling

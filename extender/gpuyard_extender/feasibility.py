@@ -4,11 +4,11 @@ Stands for the Filter plugins of kube-scheduler's framework. On top of the domai
 member that wants GPUs goes nowhere but to its seat.
 """
 
-from gpuyard import placement, room
 from gpuyard.annotations import Allocation, ids
-from gpuyard.cluster import Node, Placement
-from gpuyard.limits import Limits
-from gpuyard.reservations import Seat
+from gpuyard.groups.reservations import Seat
+from gpuyard.placing import placement, room
+from gpuyard.placing.cluster import Node, Placement
+from gpuyard.pods.limits import Limits
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_extender.pods import Pod
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuyard import requests, scoring
-from gpuyard.cluster import Node
-from gpuyard.fleet import Fleet
+from gpuyard.placing import scoring
+from gpuyard.placing.cluster import Node
+from gpuyard.placing.fleet import Fleet
+from gpuyard.placing.scoring import Row
+from gpuyard.pods import requests
 from gpuyard.policies.fragmentation import fragmentation
 from gpuyard.policies.outcomes import States
 from gpuyard.policies.workload import Workload
-from gpuyard.scoring import Row
 from gpuyard_extender.ledger import Ledger
 
 

@@ -6,9 +6,10 @@ Stands for the PodGroup of scheduler-plugins (`scheduling.x-k8s.io`), whose labe
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpuyard import memberships, nearness
-from gpuyard.gangs import Member
-from gpuyard.nearness import Nearness
+from gpuyard.groups import nearness
+from gpuyard.groups.gangs import Member
+from gpuyard.groups.nearness import Nearness
+from gpuyard.pods import memberships
 from gpuyard.verdicts import EXPIRED, RELEASED, Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender.pods import Pod

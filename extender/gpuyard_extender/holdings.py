@@ -7,13 +7,13 @@ something on it was touched; claims outlive their node, because a node can come 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from gpuyard import parts
-from gpuyard.cluster import Cluster, Node
-from gpuyard.fit import Amounts, PodFit
-from gpuyard.fleet import Fleet, Surveyed
+from gpuyard.placing import parts
+from gpuyard.placing.cluster import Cluster, Node
+from gpuyard.placing.fleet import Fleet, Surveyed
+from gpuyard.placing.views import View, Views
+from gpuyard.pods.fit import Amounts, PodFit
+from gpuyard.pods.requests import PodRequest, is_device_resource
 from gpuyard.policies.workload import Column, Shape
-from gpuyard.requests import PodRequest, is_device_resource
-from gpuyard.views import View, Views
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.mirror import Change

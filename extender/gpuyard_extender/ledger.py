@@ -10,9 +10,10 @@ import heapq
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from gpuyard import reservations, vocabulary
-from gpuyard.cluster import Cluster, Node, Placement
-from gpuyard.reservations import Reservation, Seat
+from gpuyard import vocabulary
+from gpuyard.groups import reservations
+from gpuyard.groups.reservations import Reservation, Seat
+from gpuyard.placing.cluster import Cluster, Node, Placement
 from gpuyard.writes import JSON
 from gpuyard_extender import budgets, claims, groups, nodes, pods
 from gpuyard_extender.budgets import Budget

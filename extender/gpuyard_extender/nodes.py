@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gpuyard import annotations, vocabulary
-from gpuyard.cluster import Node
-from gpuyard.fit import NodeFit
-from gpuyard.inventory import Inventory
+from gpuyard.hardware.inventory import Inventory
+from gpuyard.placing.cluster import Node
+from gpuyard.pods.fit import NodeFit
 from gpuyard.writes import JSON
 from gpuyard_extender.claims import Claim
 

@@ -8,13 +8,14 @@ that fit, and for a pod alone no places are held unless somebody has to go.
 from dataclasses import replace
 from typing import Final
 
-from gpuyard import gangs, memberships, racks
-from gpuyard.cluster import Placement
-from gpuyard.gangs import GangRejection
-from gpuyard.nearness import Nearness
-from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.groups import gangs, racks
+from gpuyard.groups.gangs import GangRejection
+from gpuyard.groups.nearness import Nearness
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.groups.reservations import Reservation, Seat, Victim
+from gpuyard.placing.cluster import Placement
+from gpuyard.pods import memberships
 from gpuyard.policies.candidates import Policy
-from gpuyard.reservations import Reservation, Seat, Victim
 from gpuyard.verdicts import Rejection
 from gpuyard_extender import evicting, feasibility, settings
 from gpuyard_extender.groups import placeable

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gpuyard import annotations, limits, memberships, requests, vocabulary
-from gpuyard.accounts import truth
+from gpuyard import annotations, vocabulary
 from gpuyard.annotations import Allocation, ids
-from gpuyard.fit import PodFit
-from gpuyard.limits import Limits
-from gpuyard.requests import PodRequest
+from gpuyard.auditing.accounts import truth
+from gpuyard.pods import limits, memberships, requests
+from gpuyard.pods.fit import PodFit
+from gpuyard.pods.limits import Limits
+from gpuyard.pods.requests import PodRequest
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 

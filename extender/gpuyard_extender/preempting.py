@@ -9,10 +9,10 @@ say so make way for nobody.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from gpuyard import preemption
-from gpuyard.cluster import Node, Placement
-from gpuyard.preemption import Preemptor
-from gpuyard.stakes import Candidate, Gang, Stakes, Victims
+from gpuyard.placing.cluster import Node, Placement
+from gpuyard.preempting import preemption
+from gpuyard.preempting.preemption import Preemptor
+from gpuyard.preempting.stakes import Candidate, Gang, Stakes, Victims
 from gpuyard_extender import feasibility
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.ledger import Ledger

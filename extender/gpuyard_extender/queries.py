@@ -15,7 +15,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from gpuyard import accounts, plans
+from gpuyard.auditing import accounts
+from gpuyard.groups import plans
 from gpuyard.writes import JSON
 from gpuyard_extender.service import NOT_SYNCED, Extender
 from gpuyard_extender.simulation_models import Asked, Simulated

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuyard import scoring, views
-from gpuyard.cluster import Placement
+from gpuyard.placing import scoring, views
+from gpuyard.placing.cluster import Placement
+from gpuyard.placing.views import Answers
 from gpuyard.policies.candidates import Policy
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard.views import Answers
 from gpuyard_extender import feasibility
 from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger

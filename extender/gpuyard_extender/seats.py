@@ -7,7 +7,7 @@ everything ends at its expiry, so that neither a dead operator nor a lost answer
 import heapq
 import itertools
 
-from gpuyard.reservations import Reservation, Seat
+from gpuyard.groups.reservations import Reservation, Seat
 
 Touched = set[str]
 """UIDs of the pods whose seat may have changed."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gpuyard import vocabulary
-from gpuyard.accounts import LedgerAccount
+from gpuyard.auditing.accounts import LedgerAccount
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.narration import Beat, Narrator, silent
-from gpuyard.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.policies import registry
 from gpuyard.policies.memory import Informed
 from gpuyard.writes import JSON

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard import workloads
-from gpuyard.cluster import Cluster
+from gpuyard.advice.simulation import run
+from gpuyard.placing.cluster import Cluster
+from gpuyard.pods import workloads
 from gpuyard.policies.candidates import Policy
-from gpuyard.simulation import run
-from gpuyard.stakes import Candidate
+from gpuyard.preempting.stakes import Candidate
 from gpuyard_extender import preempting, simulation_answers, simulation_nodes, simulation_units
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.groups import Group

@@ -5,13 +5,14 @@ Law: names for people, UIDs for nobody.
 
 from collections.abc import Callable, Iterable
 
-from gpuyard import explain, gangs, remedies
+from gpuyard.advice import explain, remedies
+from gpuyard.advice.remedies import Ends
+from gpuyard.advice.simulation import Outcome, Unit
+from gpuyard.advice.waits import Held
 from gpuyard.annotations import Allocation
+from gpuyard.groups import gangs
 from gpuyard.policies.candidates import Policy
-from gpuyard.remedies import Ends
-from gpuyard.simulation import Outcome, Unit
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard.waits import Held
 from gpuyard_extender import simulation_models as models
 
 Named = Callable[[Iterable[str]], list[str]]

@@ -6,7 +6,7 @@ Stands for the NodeInfo templates of the cluster autoscaler.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gpuyard.cluster import Node
+from gpuyard.placing.cluster import Node
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Claim
 

@@ -7,10 +7,10 @@ the ledger, by name, and as many of them together as it needs; those beyond come
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gpuyard.gangs import Member
-from gpuyard.simulation import Unit
+from gpuyard.advice.simulation import Unit
+from gpuyard.groups.gangs import Member
+from gpuyard.pods.workloads import Wanted
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard.workloads import Wanted
 from gpuyard_extender import pods
 from gpuyard_extender.groups import Group, placeable
 from gpuyard_extender.pods import Pod

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
-from gpuyard.stakes import Victims
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
+from gpuyard.preempting.stakes import Victims
 from gpuyard_extender.scheduling import Filtered
 
 _SHOWN: Final = 8

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from gpuyard import vocabulary
-from gpuyard.cluster import Placement
+from gpuyard.placing.cluster import Placement
 from gpuyard.writes import PatchType, Write
 from gpuyard_extender import scheduling
 from gpuyard_extender.ledger import Ledger

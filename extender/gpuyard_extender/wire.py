@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard.stakes import Victims
+from gpuyard.preempting.stakes import Victims
 from gpuyard.writes import JSON
 from gpuyard_extender import pods, settings
 from gpuyard_extender.binding import BindRequest

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gpuyard.gpus import WHOLE as WHOLE
+from gpuyard.hardware.gpus import WHOLE as WHOLE
 
 Column = npt.NDArray[np.int64]
 

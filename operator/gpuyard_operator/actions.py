@@ -5,8 +5,9 @@ Every write to a pod carries its uid: a pod of the same name may have taken its 
 
 from collections.abc import Sequence
 
-from gpuyard import reservations, vocabulary
-from gpuyard.reservations import Reservation, Victim
+from gpuyard import vocabulary
+from gpuyard.groups import reservations
+from gpuyard.groups.reservations import Reservation, Victim
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_operator import groups
 from gpuyard_operator.groups import Group

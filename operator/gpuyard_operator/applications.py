@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gpuyard import queues, reservations, vocabulary
-from gpuyard.amounts import Amounts
-from gpuyard.queues import Queue, turn
+from gpuyard import vocabulary
+from gpuyard.groups import queues, reservations
+from gpuyard.groups.queues import Queue, turn
+from gpuyard.pods.amounts import Amounts
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import seconds

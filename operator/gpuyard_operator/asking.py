@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
-from gpuyard.reservations import Reservation
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.groups.reservations import Reservation
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 

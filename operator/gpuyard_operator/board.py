@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
-from gpuyard import queues, vocabulary
+from gpuyard import vocabulary
+from gpuyard.groups import queues
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Write
 from gpuyard_operator import applications, queueing

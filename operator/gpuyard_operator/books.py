@@ -7,8 +7,8 @@ from bisect import bisect_left, insort
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from gpuyard import queues
-from gpuyard.queues import Queue
+from gpuyard.groups import queues
+from gpuyard.groups.queues import Queue
 from gpuyard.writes import JSON
 from gpuyard_operator.applications import Application
 from gpuyard_operator.queueing import LOOK, Line

@@ -18,7 +18,7 @@ import enum
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from gpuyard.reservations import Reservation
+from gpuyard.groups.reservations import Reservation
 from gpuyard_operator.members import Member
 
 HALF_SECONDS = 4.0

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from gpuyard import memberships, nearness, vocabulary
-from gpuyard.nearness import Nearness
+from gpuyard import vocabulary
+from gpuyard.groups import nearness
+from gpuyard.groups.nearness import Nearness
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON
 from gpuyard_kube.conditions import condition
 from gpuyard_kube.timestamps import seconds

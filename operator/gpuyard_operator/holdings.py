@@ -6,9 +6,11 @@ device is held by whoever the kubelet, or else the plan, says, until that pod en
 
 from collections.abc import Iterable
 
-from gpuyard import accounts, reservations, vocabulary
+from gpuyard import vocabulary
 from gpuyard.annotations import ids, read_allocation
-from gpuyard.reservations import Seat
+from gpuyard.auditing import accounts
+from gpuyard.groups import reservations
+from gpuyard.groups.reservations import Seat
 from gpuyard.writes import JSON
 from gpuyard_operator.members import ENDED
 from gpuyard_operator.shelf import Key, Shelf

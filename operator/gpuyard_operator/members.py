@@ -7,8 +7,9 @@ malformed reads as "not there yet".
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import memberships, vocabulary
-from gpuyard.requests import is_device_resource
+from gpuyard import vocabulary
+from gpuyard.pods import memberships
+from gpuyard.pods.requests import is_device_resource
 from gpuyard.writes import JSON
 from gpuyard_kube.conditions import condition
 from gpuyard_kube.timestamps import seconds

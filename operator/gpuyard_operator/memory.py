@@ -6,7 +6,8 @@ operator's own writes, so that the next decision is not made on what was just ch
 
 from collections.abc import Iterable
 
-from gpuyard import queues, reservations, vocabulary
+from gpuyard import vocabulary
+from gpuyard.groups import queues, reservations
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.board import Board
 from gpuyard_operator.changes import Changes

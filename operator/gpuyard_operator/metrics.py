@@ -11,7 +11,7 @@ from prometheus_client import Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from gpuyard.plans import PlanAnswer, PlanRequest
+from gpuyard.groups.plans import PlanAnswer, PlanRequest
 from gpuyard_kube.metrics import CONTENT_TYPE, PATH, SECONDS, counted, exposed, gauged, registry
 from gpuyard_kube.serving import Handler, Page
 from gpuyard_operator.checking import Checks

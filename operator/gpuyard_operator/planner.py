@@ -12,7 +12,7 @@ import aiohttp
 import orjson
 
 from gpuyard import vocabulary
-from gpuyard.plans import PlanAnswer, PlanRequest, Unready, answer_from_json, request_to_json
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready, answer_from_json, request_to_json
 
 PATIENCE = aiohttp.ClientTimeout(total=5)
 """As long as kube-scheduler waits for the extender."""

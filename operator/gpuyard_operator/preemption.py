@@ -20,8 +20,10 @@ kube-scheduler must have said that it is unschedulable, and must not make room f
 from collections.abc import Sequence
 from itertools import chain
 
-from gpuyard import memberships, reservations, vocabulary
-from gpuyard.reservations import Reservation, Victim
+from gpuyard import vocabulary
+from gpuyard.groups import reservations
+from gpuyard.groups.reservations import Reservation, Victim
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
 from gpuyard_operator import actions, pressing, reasons, status

@@ -7,7 +7,7 @@ goes again for a group for whom others went in vain.
 
 from dataclasses import replace
 
-from gpuyard.plans import Unplaceable
+from gpuyard.groups.plans import Unplaceable
 from gpuyard_operator import asking, status
 from gpuyard_operator.asking import Ask, Hold, Known, Outcome, Quest, Record, Refused
 

@@ -6,7 +6,7 @@ something else, and not twice within TELL_SECONDS: of a thousand groups that sta
 
 from typing import Final
 
-from gpuyard import queues
+from gpuyard.groups import queues
 from gpuyard.writes import PatchType, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime

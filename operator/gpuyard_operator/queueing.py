@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gpuyard import queues
-from gpuyard.queues import Queue
+from gpuyard.groups import queues
+from gpuyard.groups.queues import Queue
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_operator.applications import Application
 from gpuyard_operator.shelf import Key

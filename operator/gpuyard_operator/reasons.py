@@ -6,7 +6,7 @@ The reason codes are those of `gpuyard.verdicts`, and three of the way to succes
 from collections import Counter
 from collections.abc import Sequence
 
-from gpuyard.plans import Unplaceable
+from gpuyard.groups.plans import Unplaceable
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member

@@ -37,8 +37,8 @@ that it counts: `Scene.minimum`.
 
 from dataclasses import replace
 
-from gpuyard import reservations
-from gpuyard.reservations import Reservation
+from gpuyard.groups import reservations
+from gpuyard.groups.reservations import Reservation
 from gpuyard.writes import JSON, Write
 from gpuyard_operator import (
     actions,

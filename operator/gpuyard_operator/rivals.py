@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpuyard import memberships, reservations
-from gpuyard.reservations import Reservation, Victim
+from gpuyard.groups import reservations
+from gpuyard.groups.reservations import Reservation, Victim
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON
 from gpuyard_operator.members import ENDED, read
 from gpuyard_operator.shelf import Key, Shelf, uid_of

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gpuyard import leaders, memberships
-from gpuyard.leaders import Leaders, Start
-from gpuyard.plans import PlanRequest
-from gpuyard.reservations import Reservation
+from gpuyard.groups import leaders
+from gpuyard.groups.leaders import Leaders, Start
+from gpuyard.groups.plans import PlanRequest
+from gpuyard.groups.reservations import Reservation
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
 from gpuyard_kube.timestamps import seconds

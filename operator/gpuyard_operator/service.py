@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from gpuyard import memberships, vocabulary
+from gpuyard import vocabulary
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.narration import Beat, Narrator, silent
-from gpuyard.plans import PlanAnswer, PlanRequest, Unready
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.recording import Recorder, Source

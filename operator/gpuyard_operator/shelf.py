@@ -6,7 +6,7 @@ writes. So an object never becomes older, and what was deleted never comes back.
 
 from collections.abc import Callable, Iterable
 
-from gpuyard import memberships
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON
 from gpuyard_operator.members import is_stuck
 

@@ -6,7 +6,7 @@ that its queue lets in, before the extender is asked and again before its answer
 
 from dataclasses import dataclass, replace
 
-from gpuyard.plans import Unplaceable
+from gpuyard.groups.plans import Unplaceable
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_operator import pressing
 from gpuyard_operator.asking import Known, Outcome, Quest

@@ -6,7 +6,7 @@ Stands for the entry of one object in controller-runtime's work queue.
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from gpuyard.plans import Unready
+from gpuyard.groups.plans import Unready
 from gpuyard_kube.runtime import Signal
 from gpuyard_operator.asking import TRIES, Answered
 from gpuyard_operator.shelf import Key

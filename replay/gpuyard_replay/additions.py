@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from gpuyard import quantities, yard
-from gpuyard.amounts import MIB
-from gpuyard.presets import counted, presets
+from gpuyard import yard
+from gpuyard.hardware.presets import counted, presets
+from gpuyard.pods import quantities
+from gpuyard.pods.amounts import MIB
 from gpuyard_replay.traces import InvalidTraceError, TraceNode
 
 _MOST: Final = 10_000

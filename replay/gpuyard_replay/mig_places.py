@@ -1,7 +1,7 @@
 """MIG instances that come into being where a pod is put, and go with it: dynamic geometry.
 
-Stands for the plugin's `dynamic` mode on the placement tables of `gpuyard.mig`. All rules take the fullest GPU that
-has a legal place, as the extender does; they differ in which place they take there:
+Stands for the plugin's `dynamic` mode on the placement tables of `gpuyard.hardware.mig`. All rules take the fullest
+GPU that has a legal place, as the extender does; they differ in which place they take there:
 
     pack    the lowest start slice
     holes   the one that leaves the most room for large instances (`mig.room`): the extender's rule
@@ -17,8 +17,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard import mig
-from gpuyard.mig import Board, Slot
+from gpuyard.hardware import mig
+from gpuyard.hardware.mig import Board, Slot
 from gpuyard.policies.workload import WHOLE
 from gpuyard_replay.replaying import Scene
 from gpuyard_replay.traces import InvalidTraceError, TracePod

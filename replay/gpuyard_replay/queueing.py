@@ -14,7 +14,7 @@ import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from gpuyard import queues
+from gpuyard.groups import queues
 from gpuyard_replay.jobs import Job
 from gpuyard_replay.traces import TracePod
 

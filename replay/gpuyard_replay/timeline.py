@@ -10,8 +10,9 @@ import heapq
 from collections.abc import Callable, Sequence
 from typing import Final, Generic
 
-from gpuyard import gangs, queues, vocabulary
-from gpuyard.queues import Queue
+from gpuyard import vocabulary
+from gpuyard.groups import gangs, queues
+from gpuyard.groups.queues import Queue
 from gpuyard_replay.history import History, Outcome, Rules, Sample
 from gpuyard_replay.jobs import Job
 from gpuyard_replay.places import Places, S

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from gpuyard.accounts import LedgerAccount, NodeAccounts
-from gpuyard.evidence import Objects
-from gpuyard.findings import Flaw
+from gpuyard.auditing.accounts import LedgerAccount, NodeAccounts
+from gpuyard.auditing.evidence import Objects
+from gpuyard.auditing.findings import Flaw
 from gpuyard_cli.auditing import SETTLE_SECONDS, Audited, Silent, look, settled
 from tests.gpuyard.audited import NODE, NOTHING, Books, Tenant, holding, node
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from gpuyard import annotations, vocabulary
-from gpuyard.inventory import Inventory
+from gpuyard.hardware.inventory import Inventory
 from gpuyard.writes import Reply, Write
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.examples import load

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from gpuyard import accounts, vocabulary
-from gpuyard.accounts import NodeAccounts
+from gpuyard import vocabulary
+from gpuyard.auditing import accounts
+from gpuyard.auditing.accounts import NodeAccounts
 from gpuyard_cli.auditing import Audited, Silent, look
 from gpuyard_cli.live_accounts import LiveAccounts
 from gpuyard_kube.http import HttpApi

@@ -3,8 +3,8 @@
 from typing import Any
 
 from gpuyard import annotations, vocabulary
-from gpuyard.gpus import GPU, Instance
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.gpus import GPU, Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard_cli.observation import GroupSeen, PodSeen, Snapshot, held_devices, is_live, observe
 
 WHOLE = Inventory((GPU(0, "GPU-a", "M", 1), GPU(1, "GPU-b", "M", 1)))

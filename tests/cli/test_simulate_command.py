@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from gpuyard import vocabulary
-from gpuyard.presets import presets
+from gpuyard.hardware.presets import presets
 from gpuyard_cli import extender_access
 from gpuyard_cli.added_nodes import added
 from gpuyard_cli.inputs import InvalidInputError

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard import annotations, vocabulary
-from gpuyard.gpus import GPU, Instance
-from gpuyard.inventory import Inventory, MigStrategy
+from gpuyard.hardware.gpus import GPU, Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard.writes import JSON
 from gpuyard_cli.top_json import to_json
 from gpuyard_cli.top_reading import Followed

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.gpus import GPU
+from gpuyard.hardware.gpus import GPU
 from gpuyard_cli.top_rows import CountRow, GpuRow, NodeRow, Owner, View
 from gpuyard_cli.top_table import lines
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gpuyard.presets import presets
+from gpuyard.hardware.presets import presets
 from gpuyard_cli import up_nodes
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_device_plugin import config, node_inventory

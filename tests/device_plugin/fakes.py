@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuyard import vocabulary
-from gpuyard.amounts import ContainerKind, containers_of
 from gpuyard.annotations import write_allocation
-from gpuyard.gpus import GPU, gpu_uuid
-from gpuyard.inventory import Sharing, SharingMode
-from gpuyard.requests import is_device_resource
+from gpuyard.hardware.gpus import GPU, gpu_uuid
+from gpuyard.hardware.inventory import Sharing, SharingMode
+from gpuyard.pods.amounts import ContainerKind, containers_of
+from gpuyard.pods.requests import is_device_resource
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet

@@ -3,8 +3,9 @@
 import orjson
 import pytest
 
-from gpuyard import accounts, vocabulary
-from gpuyard.accounts import NodeAccounts
+from gpuyard import vocabulary
+from gpuyard.auditing import accounts
+from gpuyard.auditing.accounts import NodeAccounts
 from gpuyard_device_plugin.pages import pages
 from gpuyard_device_plugin.ports import PodResourcesError
 from gpuyard_kube.serving import JSON_TEXT, Page

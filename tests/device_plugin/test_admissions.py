@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard import vocabulary
-from gpuyard.gpus import Instance
-from gpuyard.inventory import MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.gpus import Instance
+from gpuyard.hardware.inventory import MigStrategy, Sharing, SharingMode
 from gpuyard.writes import JSON
 from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.ports import PluginSpec, PodResourcesError

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.gpus import mig_uuid, placement_uuid
-from gpuyard.inventory import Inventory, Sharing, SharingMode
+from gpuyard.hardware.gpus import mig_uuid, placement_uuid
+from gpuyard.hardware.inventory import Inventory, Sharing, SharingMode
 from gpuyard_device_plugin.advertised import FORGET_SECONDS, Advertised
 from tests.device_plugin.fakes import gpus
 

@@ -3,8 +3,8 @@
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.gpus import Instance
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.gpus import Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin.allocations import Allotment, RefusalReason, check
 from gpuyard_device_plugin.devices import DeviceTable
 from gpuyard_device_plugin.pod_devices import PodDevices

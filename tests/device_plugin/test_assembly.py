@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.gpus import gpu_uuid
+from gpuyard.hardware.gpus import gpu_uuid
 from gpuyard.writes import JSON
 from gpuyard_device_plugin.assembly import SetupError, plugin_spec
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from gpuyard import vocabulary
-from gpuyard.gpus import Instance
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.gpus import Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin.choice import Offer, prefer
 from gpuyard_device_plugin.devices import DeviceTable, Occupied
 from tests.device_plugin.fakes import gpus

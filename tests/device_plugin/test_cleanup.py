@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.inventory import Inventory
+from gpuyard.hardware.inventory import Inventory
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_device_plugin import cdi
 from gpuyard_device_plugin.cleanup import CleanupError, clean, patch, removed_files

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gpuyard.inventory import MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.inventory import MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin.config import (
     DeviceIdStrategy,
     DeviceListStrategy,

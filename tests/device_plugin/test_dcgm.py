@@ -2,9 +2,9 @@
 
 import dataclasses
 
-from gpuyard.gpus import Instance
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
-from gpuyard.limits import Limits
+from gpuyard.hardware.gpus import Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.pods.limits import Limits
 from gpuyard_device_plugin import dcgm
 from gpuyard_device_plugin.accounting import Holder
 from tests.device_plugin.fakes import NODE, gpus, pod

@@ -1,8 +1,8 @@
 """The table of devices, and what held ones rule out."""
 
 from gpuyard import vocabulary
-from gpuyard.gpus import Instance
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.gpus import Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin.devices import DeviceTable, Occupied
 from tests.device_plugin.fakes import gpus
 

@@ -7,7 +7,7 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.annotations import read_inventory
-from gpuyard.inventory import Device, MigStrategy
+from gpuyard.hardware.inventory import Device, MigStrategy
 from gpuyard.writes import JSON
 from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet

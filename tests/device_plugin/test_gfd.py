@@ -1,7 +1,7 @@
 """The labels agree with the device list: count, replicas, product, MIG profiles."""
 
-from gpuyard.gpus import GPU, Instance, gpu_uuid
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.gpus import GPU, Instance, gpu_uuid
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin.gfd import labels
 
 A100 = "NVIDIA-A100-SXM4-40GB"

@@ -3,9 +3,9 @@
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.gpus import Instance
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
-from gpuyard.limits import Limits
+from gpuyard.hardware.gpus import Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.pods.limits import Limits
 from gpuyard_device_plugin import cdi, wire
 from gpuyard_device_plugin.config import DeviceIdStrategy, DeviceListStrategy, PluginConfig
 from gpuyard_device_plugin.devices import DeviceTable

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from gpuyard.gpus import GPU, Instance, gpu_uuid
-from gpuyard.inventory import MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.gpus import GPU, Instance, gpu_uuid
+from gpuyard.hardware.inventory import MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin.config import DeviceIdStrategy, InvalidConfigError, PluginConfig
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.node_inventory import MESSAGE_LIMIT, _entry_bytes, build

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.inventory import Inventory, MigStrategy
+from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard_device_plugin.devices import DeviceTable
 from gpuyard_device_plugin.on_demand import TEAR_DOWN_SECONDS, Instances
 from tests.device_plugin.fakes import gpus

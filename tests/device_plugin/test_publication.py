@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
 from gpuyard_device_plugin.publication import Publication, difference

@@ -19,7 +19,7 @@ COVERED = {
     "test_a_second_instance_takes_over_and_the_end_of_the_first_changes_nothing",
     "k/k#121994, #139338 a second plugin on one socket": "device_plugin/test_server.py::"
     "test_a_second_server_takes_the_name_over_and_the_first_one_leaves_it_alone",
-    "k/k#125579, #128043 other ids after a reboot": "gpuyard/test_gpus.py::test_ids_last_for_ever",
+    "k/k#125579, #128043 other ids after a reboot": "gpuyard/hardware/test_gpus.py::test_ids_last_for_ever",
     "k/k#118559, #124345 a kubelet's restart ends pods": "cluster/kubelet/test_recovery.py::"
     "test_a_restarted_kubelet_knows_its_pods_and_their_devices",
     "k/k#52510, #92396 a plugin that is gone leaves 0": "cluster/kubelet/test_service.py::"
@@ -46,9 +46,9 @@ COVERED = {
     "test_it_lists_gpus_and_instances",
     "k/k#59629, NDP#61 all GPUs for who asks for none": "cluster/wiring/test_gpu_screen.py::"
     "test_a_container_without_devices_prints_nothing",
-    "NDP#774, #460 a preference takes too long": "gpuyard/test_choice.py::"
+    "NDP#774, #460 a preference takes too long": "gpuyard/placing/test_choice.py::"
     "test_thousands_of_shares_are_dealt_out_evenly_and_each_once",
-    "NDP#546, #439 NVLink is not looked at": "gpuyard/test_choice.py::"
+    "NDP#546, #439 NVLink is not looked at": "gpuyard/placing/test_choice.py::"
     "test_whole_gpus_go_together_by_topology",
     "volcano-vgpu#152 a list that is too long": "device_plugin/test_node_inventory.py::"
     "test_a_list_that_the_kubelet_could_not_take_is_refused_before_it_is_made",
@@ -79,7 +79,7 @@ COVERED = {
     "NDP#738, #1501 mixed: gpu.count": "device_plugin/test_gfd.py::"
     "test_mixed_counts_physical_gpus_beside_one_group_for_each_profile",
     "NDP#738, #1501 single: gpu.count": "device_plugin/test_gfd.py::test_single_counts_mig_devices",
-    "gpu-feature-discovery#7 a profile's name by rounding": "gpuyard/test_boards.py::"
+    "gpu-feature-discovery#7 a profile's name by rounding": "gpuyard/hardware/test_boards.py::"
     "test_managed_resources_name_every_profile_sorted_and_legally",
     "FGO#177 MIG is never allocatable": "e2e/test_examples.py::"
     "test_an_example_ends_every_step_on_embedded_with_just_what_was_seen_on_steps",

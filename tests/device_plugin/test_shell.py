@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.inventory import MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.inventory import MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin import advertised, files
 from gpuyard_device_plugin.config import PluginConfig
 from gpuyard_device_plugin.ports import PluginSpec, Ports

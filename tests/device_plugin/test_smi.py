@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.gpus import Instance
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
-from gpuyard.models import MODELS
+from gpuyard.hardware.gpus import Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.models import MODELS
 from gpuyard_device_plugin import smi
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.ports import PluginSpec, Ports

@@ -1,7 +1,7 @@
 """The kubelet's messages and the plugin's values say the same."""
 
 from gpuyard import vocabulary
-from gpuyard.inventory import Inventory
+from gpuyard.hardware.inventory import Inventory
 from gpuyard_device_plugin import wire
 from gpuyard_device_plugin.choice import Offer
 from gpuyard_device_plugin.devices import DeviceTable

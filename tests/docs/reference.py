@@ -10,9 +10,10 @@ from typing import Any
 
 import yaml
 
-from gpuyard import models, presets, vocabulary
-from gpuyard.boards import Board
-from gpuyard.findings import Flaw
+from gpuyard import vocabulary
+from gpuyard.auditing.findings import Flaw
+from gpuyard.hardware import models, presets
+from gpuyard.hardware.boards import Board
 from gpuyard.verdicts import Reason
 from tests.docs import reference_programs
 from tests.docs.markdown import ROOT, table

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from gpuyard import requests, vocabulary
+from gpuyard import vocabulary
+from gpuyard.pods import requests
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 from tests.docs.markdown import ROOT

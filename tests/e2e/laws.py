@@ -4,16 +4,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from gpuyard import annotations, gangs, memberships, requests, vocabulary
-from gpuyard.amounts import requests_of
-from gpuyard.cluster import Cluster, Node, Placement
-from gpuyard.findings import Flaw
-from gpuyard.fit import NodeFit, PodFit
-from gpuyard.gangs import GangRejection, Member
-from gpuyard.inventory import Device, MigStrategy
-from gpuyard.placement import judge
+from gpuyard import annotations, vocabulary
+from gpuyard.auditing.findings import Flaw
+from gpuyard.groups import gangs
+from gpuyard.groups.gangs import GangRejection, Member
+from gpuyard.hardware.inventory import Device, MigStrategy
+from gpuyard.placing.cluster import Cluster, Node, Placement
+from gpuyard.placing.placement import judge
+from gpuyard.pods import memberships, requests
+from gpuyard.pods.amounts import requests_of
+from gpuyard.pods.fit import NodeFit, PodFit
+from gpuyard.pods.requests import PodRequest
 from gpuyard.policies.registry import POLICIES
-from gpuyard.requests import PodRequest
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_cli.auditing import Audited, look

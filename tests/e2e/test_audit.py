@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from gpuyard.findings import KUBELET, LEDGER, PLAN, PLUGIN, STATUS, Flaw
+from gpuyard.auditing.findings import KUBELET, LEDGER, PLAN, PLUGIN, STATUS, Flaw
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cli.auditing import Audited, look
 from gpuyard_cli.steps_backend import StepsAccounts

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuyard.findings import Flaw
+from gpuyard.auditing.findings import Flaw
 from gpuyard.writes import Write
 from gpuyard_cli import runner
 from gpuyard_cli.examples import Example, load

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from gpuyard.findings import Flaw
+from gpuyard.auditing.findings import Flaw
 from gpuyard.writes import JSON
 from gpuyard_cli.invariants import COMMIT_SECONDS
 from tests.e2e import laws

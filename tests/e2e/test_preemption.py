@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard import vocabulary
-from gpuyard.amounts import requests_of
-from gpuyard.memberships import group_of
+from gpuyard.pods.amounts import requests_of
+from gpuyard.pods.memberships import group_of
 from gpuyard.writes import JSON
 from gpuyard_cli.observation import is_live
 from tests.e2e import laws

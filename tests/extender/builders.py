@@ -3,10 +3,11 @@
 import itertools
 from typing import Any
 
-from gpuyard import annotations, reservations, vocabulary
-from gpuyard.gpus import GPU, gpu_uuid
-from gpuyard.inventory import Inventory, Sharing, SharingMode
-from gpuyard.reservations import Reservation, Seat
+from gpuyard import annotations, vocabulary
+from gpuyard.groups import reservations
+from gpuyard.groups.reservations import Reservation, Seat
+from gpuyard.hardware.gpus import GPU, gpu_uuid
+from gpuyard.hardware.inventory import Inventory, Sharing, SharingMode
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_extender.service import Extender

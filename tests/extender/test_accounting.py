@@ -1,7 +1,7 @@
 """What an extender tells an audit: what its decisions are made with."""
 
 from gpuyard import vocabulary
-from gpuyard.accounts import Stake
+from gpuyard.auditing.accounts import Stake
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod
 
 ONE = {vocabulary.GPU: 1}

@@ -6,8 +6,9 @@ from typing import Any
 import orjson
 import pytest
 
-from gpuyard import accounts, plans
-from gpuyard.plans import Planned, PlanRequest
+from gpuyard.auditing import accounts
+from gpuyard.groups import plans
+from gpuyard.groups.plans import Planned, PlanRequest
 from gpuyard_extender.app import create_app
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings

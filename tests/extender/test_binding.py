@@ -1,7 +1,7 @@
 """What one Bind is answered, from one state of the ledger."""
 
 from gpuyard import annotations, vocabulary
-from gpuyard.cluster import Placement
+from gpuyard.placing.cluster import Placement
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_extender import binding

@@ -11,8 +11,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from gpuyard import annotations, reservations, vocabulary
-from gpuyard.plans import Planned, PlanRequest
+from gpuyard import annotations, vocabulary
+from gpuyard.groups import reservations
+from gpuyard.groups.plans import Planned, PlanRequest
 from gpuyard.writes import JSON
 from gpuyard_extender.ledger import PATHS, Ledger
 from tests.extender.builders import Stage, gpu_node, gpu_pod, metadata

@@ -2,9 +2,11 @@
 
 import pytest
 
-from gpuyard import memberships, reservations, vocabulary
-from gpuyard.plans import Planned, PlanRequest, Unplaceable, Unready
-from gpuyard.reservations import Reservation, Victim
+from gpuyard import vocabulary
+from gpuyard.groups import reservations
+from gpuyard.groups.plans import Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.groups.reservations import Reservation, Victim
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, metadata, pod_group
 from tests.extender.test_preempting import important, offered, running

@@ -1,8 +1,8 @@
 """The rule of seats on top of the domain's fit."""
 
 from gpuyard import vocabulary
-from gpuyard.cluster import Node, Placement
-from gpuyard.reservations import Seat
+from gpuyard.groups.reservations import Seat
+from gpuyard.placing.cluster import Node, Placement
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_extender import feasibility, nodes, pods
 from gpuyard_extender.claims import Claim

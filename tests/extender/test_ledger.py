@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from gpuyard.cluster import Node, Placement
-from gpuyard.reservations import Reservation, Seat
+from gpuyard.groups.reservations import Reservation, Seat
+from gpuyard.placing.cluster import Node, Placement
 from gpuyard.writes import JSON
 from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger

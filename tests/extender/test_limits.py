@@ -3,7 +3,7 @@
 import pytest
 
 from gpuyard import annotations, vocabulary
-from gpuyard.plans import Planned, PlanRequest, Unplaceable
+from gpuyard.groups.plans import Planned, PlanRequest, Unplaceable
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod

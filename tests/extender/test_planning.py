@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from gpuyard import vocabulary
-from gpuyard.nearness import Domain, Nearness
-from gpuyard.plans import Planned, PlanRequest, Unready
+from gpuyard.groups.nearness import Domain, Nearness
+from gpuyard.groups.plans import Planned, PlanRequest, Unready
 from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, pod_group
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gpuyard import annotations, vocabulary
-from gpuyard.gpus import GPU, Instance
-from gpuyard.inventory import Inventory, MigStrategy
+from gpuyard.hardware.gpus import GPU, Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard.verdicts import Reason
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod
 from tests.extender.reports import HELD

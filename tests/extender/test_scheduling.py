@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.cluster import Placement
+from gpuyard.placing.cluster import Placement
 from gpuyard.policies.registry import POLICIES
 from gpuyard.verdicts import Reason
 from gpuyard_extender import pods, scheduling

@@ -1,6 +1,6 @@
 """Which seat counts for a pod, and until when."""
 
-from gpuyard.reservations import Reservation, Seat
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard_extender.seats import Seats
 
 

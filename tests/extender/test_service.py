@@ -1,7 +1,7 @@
 """What kube-scheduler and the operator get to hear from the extender."""
 
 from gpuyard import annotations, vocabulary
-from gpuyard.plans import Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.groups.plans import Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.verdicts import Reason
 from gpuyard_cluster.clock import Steps
 from gpuyard_extender.service import Extender

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard import vocabulary
-from gpuyard.plans import Planned, PlanRequest
+from gpuyard.groups.plans import Planned, PlanRequest
 from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, pod_group
 from tests.extender.test_app import call

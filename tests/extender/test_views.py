@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard import annotations, fit, scoring, vocabulary
-from gpuyard.cluster import Placement
-from gpuyard.fit import NodeFit, PodFit, Shortfall
+from gpuyard import annotations, vocabulary
+from gpuyard.groups.reservations import Reservation, Seat
+from gpuyard.placing import scoring
+from gpuyard.placing.cluster import Placement
+from gpuyard.pods import fit
+from gpuyard.pods.fit import NodeFit, PodFit, Shortfall
 from gpuyard.policies.candidates import best
 from gpuyard.policies.registry import POLICIES
-from gpuyard.reservations import Reservation, Seat
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender import pods, scheduling
@@ -147,7 +149,7 @@ def test_nodes_that_no_pod_tells_apart_are_judged_once_whatever_its_containers_a
         judged.append(node.name)
         return fit.misplaced(pod, node)
 
-    monkeypatch.setattr("gpuyard.views.fit", SimpleNamespace(misplaced=misplaced))
+    monkeypatch.setattr("gpuyard.placing.views.fit", SimpleNamespace(misplaced=misplaced))
     for name in ("train", "main"):
         asked = gpu_pod(name)
         asked["spec"]["containers"][0]["name"] = name

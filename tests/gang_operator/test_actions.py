@@ -1,7 +1,7 @@
 """The operator's writes, as the API server gets them."""
 
 from gpuyard import vocabulary
-from gpuyard.reservations import Reservation, Seat
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.writes import PatchType
 from gpuyard_operator.actions import admit, evict, report, reserve, unreserve, withdraw
 from gpuyard_operator.groups import Group

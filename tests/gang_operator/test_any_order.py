@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard import reservations
+from gpuyard.groups import reservations
 from gpuyard.writes import Write
 from gpuyard_operator.memory import PATHS
 from tests.gang_operator.world import World, pod_path

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
-from gpuyard.reservations import Reservation, Seat
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard_operator.asking import (
     AGAIN_SECONDS,
     LONGEST_SECONDS,

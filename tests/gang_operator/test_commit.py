@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuyard.reservations import Reservation, Seat
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard_operator.commit import HALF_SECONDS, Course, progress, undo_at
 from gpuyard_operator.members import Member
 

@@ -3,8 +3,8 @@
 import pytest
 
 from gpuyard import annotations, vocabulary
-from gpuyard.plans import PlanAnswer, Planned, PlanRequest
-from gpuyard.reservations import Reservation, Seat
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.writes import JSON, Write
 from gpuyard_operator.memory import PATHS
 from tests.gang_operator.world import World, pod_path

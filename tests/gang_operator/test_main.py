@@ -15,9 +15,9 @@ import pytest
 from aiohttp import web
 
 from gpuyard import vocabulary
+from gpuyard.groups.plans import Planned, answer_to_json, request_from_json
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.narration import Beat
-from gpuyard.plans import Planned, answer_to_json, request_from_json
-from gpuyard.reservations import Reservation, Seat
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.http import serve
 from gpuyard_kube.http import HttpApi

@@ -7,8 +7,8 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from gpuyard import reservations
-from gpuyard.plans import PlanAnswer, PlanRequest, Unready
+from gpuyard.groups import reservations
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.writes import Reply, Write
 from gpuyard_kube.serving import PageServer
 from gpuyard_operator import tally

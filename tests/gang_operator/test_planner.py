@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from gpuyard import vocabulary
-from gpuyard.plans import PlanAnswer, PlanRequest, Unplaceable, Unready, answer_to_json
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable, Unready, answer_to_json
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_operator.planner import HttpPlanner, Trust

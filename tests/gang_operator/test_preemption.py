@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from gpuyard import memberships, reservations
-from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
-from gpuyard.reservations import Reservation, Seat, Victim
+from gpuyard.groups import reservations
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
+from gpuyard.groups.reservations import Reservation, Seat, Victim
+from gpuyard.pods import memberships
 from gpuyard_operator.memory import PATHS
 from tests.gang_operator.world import PLACES_SECONDS, World, gpus_of, pod_path
 

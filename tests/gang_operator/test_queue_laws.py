@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard import reservations, vocabulary
+from gpuyard import vocabulary
+from gpuyard.groups import reservations
 from gpuyard_operator.memory import PATHS, Memory
 from tests.gang_operator.world import World, gpus_of, group_path, pod_path
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from gpuyard import queues, vocabulary
-from gpuyard.plans import PlanAnswer, PlanRequest, Unplaceable
+from gpuyard import vocabulary
+from gpuyard.groups import queues
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.applications import HEAD_SECONDS

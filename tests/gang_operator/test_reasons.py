@@ -1,6 +1,6 @@
 """What people read when a gang does not run."""
 
-from gpuyard.plans import Unplaceable
+from gpuyard.groups.plans import Unplaceable
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member

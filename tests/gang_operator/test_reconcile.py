@@ -2,9 +2,10 @@
 
 import pytest
 
-from gpuyard import reservations, vocabulary
-from gpuyard.nearness import Domain, Nearness
-from gpuyard.plans import Unready
+from gpuyard import vocabulary
+from gpuyard.groups import reservations
+from gpuyard.groups.nearness import Domain, Nearness
+from gpuyard.groups.plans import Unready
 from gpuyard.writes import JSON
 from gpuyard_operator.memory import PATHS
 from gpuyard_operator.reconcile import reconcile

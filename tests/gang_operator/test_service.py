@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuyard import reservations
+from gpuyard.groups import reservations
 from gpuyard.writes import Reply
 from tests.gang_operator.world import World, pod_path
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from gpuyard import queues, reservations, vocabulary
+from gpuyard import vocabulary
+from gpuyard.groups import queues, reservations
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.narration import Beat
-from gpuyard.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
-from gpuyard.reservations import Reservation, Seat
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.direct import feed

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gpuyard import annotations, vocabulary
-from gpuyard.accounts import LedgerAccount, NodeAccounts, Stake
 from gpuyard.annotations import Allocation, ids
-from gpuyard.audit import audit
-from gpuyard.evidence import Objects, evidence
-from gpuyard.findings import Finding
-from gpuyard.inventory import Inventory
+from gpuyard.auditing.accounts import LedgerAccount, NodeAccounts, Stake
+from gpuyard.auditing.audit import audit
+from gpuyard.auditing.evidence import Objects, evidence
+from gpuyard.auditing.findings import Finding
+from gpuyard.hardware.inventory import Inventory
 from gpuyard.writes import JSON
 from tests.gpuyard.builders import GPU_RESOURCE, gpus
 

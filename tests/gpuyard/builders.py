@@ -4,14 +4,15 @@ import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from gpuyard import mig, requests
-from gpuyard.cluster import Cluster, Node, Placement
-from gpuyard.fit import NodeFit, PodFit
-from gpuyard.gangs import GangRejection, Member
-from gpuyard.gpus import GPU, Instance, gpu_uuid, mig_uuid
-from gpuyard.inventory import Inventory, MigStrategy, Sharing
-from gpuyard.placement import judge
-from gpuyard.requests import PodRequest
+from gpuyard.groups.gangs import GangRejection, Member
+from gpuyard.hardware import mig
+from gpuyard.hardware.gpus import GPU, Instance, gpu_uuid, mig_uuid
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing
+from gpuyard.placing.cluster import Cluster, Node, Placement
+from gpuyard.placing.placement import judge
+from gpuyard.pods import requests
+from gpuyard.pods.fit import NodeFit, PodFit
+from gpuyard.pods.requests import PodRequest
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 

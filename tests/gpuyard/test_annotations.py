@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard.annotations import read_allocation, read_inventory, write_allocation, write_inventory
-from gpuyard.gpus import GPU, Instance
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
-from gpuyard.topology import NVLINK, linked_sets, nearness
+from gpuyard.hardware.gpus import GPU, Instance
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.topology import NVLINK, linked_sets, nearness
 from tests.gpuyard.builders import GPU_RESOURCE, gpus, split
 
 TEXT = st.text(max_size=8)

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from gpuyard import mig
-from gpuyard.gpus import GPU, gpu_uuid, mig_uuid
+from gpuyard.hardware import mig
+from gpuyard.hardware.gpus import GPU, gpu_uuid, mig_uuid
 from gpuyard.yard_fields import InvalidYardError
 from gpuyard.yard_gpus import gpus_of, with_instances
 from tests.gpuyard.builders import A100

@@ -8,7 +8,8 @@ import pytest
 import yaml
 from fastapi.routing import APIRoute
 
-from gpuyard import mig, vocabulary, yard
+from gpuyard import vocabulary, yard
+from gpuyard.hardware import mig
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 import yaml
 
-from gpuyard import queues, reservations, vocabulary
-from gpuyard.reservations import Reservation, Seat
+from gpuyard import vocabulary
+from gpuyard.groups import queues, reservations
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.wiring.manifests import COLLECTIONS
-from tests.gpuyard.test_memberships import CASES
+from tests.gpuyard.pods.test_memberships import CASES
 
 ROOT = Path(__file__).parents[2] / "manifests"
 FILES = sorted(ROOT.rglob("*.yaml"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard import mig
+from gpuyard.hardware import mig
 from gpuyard.policies import registry
 from gpuyard_replay.engine import NOWHERE
 from gpuyard_replay.mig_places import RULES, MigPlaces, MigSeat

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gpuyard.presets import presets
+from gpuyard.hardware.presets import presets
 from gpuyard_replay import additions, jobs, measures, sources, synthetic_jobs, timed, timed_tables, traces
 from gpuyard_replay.columns import Lifetime, Membership
 from gpuyard_replay.history import History, Outcome, Rules, Sample

@@ -14,10 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpuyard import annotations, models, quantities, vocabulary
-from gpuyard.gpus import GPU, gpu_uuid
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
-from gpuyard.presets import presets
+from gpuyard import annotations, vocabulary
+from gpuyard.hardware import models
+from gpuyard.hardware.gpus import GPU, gpu_uuid
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.presets import presets
+from gpuyard.pods import quantities
 from gpuyard.writes import JSON
 from gpuyard.yard import parse
 from gpuyard_cli.imported import layouts

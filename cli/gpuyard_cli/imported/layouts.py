@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpuyard import mig, vocabulary
-from gpuyard.gpus import GPU, Instance, mig_uuid
-from gpuyard.mig import Board
+from gpuyard import vocabulary
+from gpuyard.hardware import mig
+from gpuyard.hardware.gpus import GPU, Instance, mig_uuid
+from gpuyard.hardware.mig import Board
 from gpuyard.verdicts import Rejection
 
 _MOST_GPUS = 64

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from gpuyard import quantities, vocabulary
-from gpuyard.inventory import Inventory
+from gpuyard import vocabulary
+from gpuyard.hardware.inventory import Inventory
+from gpuyard.pods import quantities
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard.yard import YardNode
 from gpuyard_cli.imported import gpus

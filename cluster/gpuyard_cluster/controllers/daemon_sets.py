@@ -8,7 +8,7 @@ simulated).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from gpuyard import fit
+from gpuyard.pods import fit
 from gpuyard.writes import JSON
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import NOTHING, Act, Decision, earliest, status_write

@@ -6,7 +6,7 @@ tolerates it for a time (DefaultTolerationSeconds: 300 s) when that is over.
 
 from collections.abc import Sequence
 
-from gpuyard.affinity import Taint, Toleration
+from gpuyard.pods.affinity import Taint, Toleration
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import Act, Note, delete, earliest

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from gpuyard import fit
+from gpuyard.pods import fit
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_cluster.kubelet.allocation import DeviceAllocator

@@ -7,7 +7,7 @@ its environment, and its devices as a program for them would.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gpuyard.amounts import containers_of
+from gpuyard.pods.amounts import containers_of
 from gpuyard.writes import JSON
 from gpuyard_cluster.kubelet.checkpoint import Started
 from gpuyard_cluster.kubelet.device_manager import Holding

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from gpuyard import quantities, vocabulary
-from gpuyard.amounts import ContainerKind, containers_of
+from gpuyard import vocabulary
+from gpuyard.pods import quantities
+from gpuyard.pods.amounts import ContainerKind, containers_of
 from gpuyard.writes import JSON
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import quantities
+from gpuyard.pods import quantities
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.apiserver.documents.health import VERSION
 from gpuyard_cluster.kubelet.device_manager import Devices

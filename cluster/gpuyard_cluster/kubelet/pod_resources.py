@@ -7,7 +7,7 @@ and its containers that are not served yet have no ids.
 
 from collections.abc import Iterable
 
-from gpuyard.amounts import ContainerKind, containers_of
+from gpuyard.pods.amounts import ContainerKind, containers_of
 from gpuyard.writes import JSON
 from gpuyard_cluster.kubelet.device_manager import Devices
 from gpuyard_device_plugin.kubelet_api.podresources_v1_pb2 import (

@@ -6,7 +6,7 @@ containers that run: nobody learns them anywhere else in the API. Times that wer
 
 from typing import Any
 
-from gpuyard.amounts import ContainerKind, containers_of
+from gpuyard.pods.amounts import ContainerKind, containers_of
 from gpuyard.writes import JSON
 from gpuyard_cluster import unsimulated
 from gpuyard_cluster.kubelet.admission import Refusal

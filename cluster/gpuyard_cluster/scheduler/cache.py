@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gpuyard.fit import Amounts, NodeFit
+from gpuyard.pods.fit import Amounts, NodeFit
 from gpuyard.writes import JSON
 from gpuyard_cluster.scheduler.nominator import Nominator
 from gpuyard_cluster.scheduler.pods import PodInfo

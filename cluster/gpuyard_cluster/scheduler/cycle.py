@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from gpuyard import fit
+from gpuyard.pods import fit
 from gpuyard_cluster.scheduler.cache import Candidate
 from gpuyard_cluster.scheduler.pods import PodInfo
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import fit, vocabulary
+from gpuyard import vocabulary
+from gpuyard.pods import fit
 from gpuyard.writes import JSON
 
 _ENDED = ("Succeeded", "Failed")

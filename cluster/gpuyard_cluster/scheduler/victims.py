@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from gpuyard import fit
+from gpuyard.pods import fit
 from gpuyard_cluster.scheduler import budgets
 from gpuyard_cluster.scheduler.budgets import Budget
 from gpuyard_cluster.scheduler.cache import Candidate

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gpuyard.plans import PlanAnswer, PlanRequest, Unready
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.writes import JSON
 from gpuyard_cluster.kubelet.allocation import PluginError
 from gpuyard_cluster.kubelet.service import Kubelet

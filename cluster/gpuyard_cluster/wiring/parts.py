@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpuyard import mig, vocabulary
+from gpuyard import vocabulary
+from gpuyard.hardware import mig
 from gpuyard.narration import Narrator, silent
 from gpuyard.yard import YardNode
 from gpuyard_cluster.controllers.daemon_sets import DaemonSets
@@ -60,7 +61,7 @@ class Options:
     """What a user can choose of an embedded cluster."""
 
     policy: str = "pack"
-    """The extender's policy: a key of `gpuyard.scoring.POLICIES`."""
+    """The extender's policy: a key of `gpuyard.placing.scoring.POLICIES`."""
     prefer: bool = True
     """Whether the device plugins offer GetPreferredAllocation. Without it plans do not come true."""
     seed: int = 0

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gpuyard import vocabulary
-from gpuyard.boards import board_of
-from gpuyard.cluster import Node
-from gpuyard.gpus import GPU, WHOLE
-from gpuyard.inventory import Device, Inventory, MigStrategy
-from gpuyard.requests import is_device_resource
+from gpuyard.hardware.boards import board_of
+from gpuyard.hardware.gpus import GPU, WHOLE
+from gpuyard.hardware.inventory import Device, Inventory, MigStrategy
+from gpuyard.placing.cluster import Node
+from gpuyard.pods.requests import is_device_resource
 from gpuyard.writes import JSON
 
 MOST_FREE: Final = 64

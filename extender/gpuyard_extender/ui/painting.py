@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gpuyard.cluster import Node
-from gpuyard.requests import is_device_resource
+from gpuyard.placing.cluster import Node
+from gpuyard.pods.requests import is_device_resource
 from gpuyard.writes import JSON
 from gpuyard_extender.claims import Grade
 from gpuyard_extender.packing import packed

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gpuyard import explain
+from gpuyard.advice import explain
 from gpuyard.verdicts import Rejection
 from gpuyard_extender import scheduling
 from gpuyard_extender.ledger import Ledger

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from gpuyard import vocabulary
-from gpuyard.presets import presets
+from gpuyard.hardware.presets import presets
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard.yard import parse
 from gpuyard_cli.imported import cluster

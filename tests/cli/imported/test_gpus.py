@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from gpuyard import topology, vocabulary
+from gpuyard import vocabulary
 from gpuyard.annotations import write_inventory
-from gpuyard.gpus import GPU, Instance, gpu_uuid
-from gpuyard.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware import topology
+from gpuyard.hardware.gpus import GPU, Instance, gpu_uuid
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard.writes import JSON
 from gpuyard_cli.imported import gpus
 from gpuyard_cli.imported.notes import Notes

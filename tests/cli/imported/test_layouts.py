@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard import mig
-from gpuyard.gpus import GPU
+from gpuyard.hardware import mig
+from gpuyard.hardware.gpus import GPU
 from gpuyard_cli.imported import layouts
 
 A100 = "NVIDIA-A100-SXM4-40GB"

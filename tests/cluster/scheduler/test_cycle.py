@@ -1,7 +1,7 @@
 from random import Random
 from typing import Any
 
-from gpuyard.fit import NodeFit
+from gpuyard.pods.fit import NodeFit
 from gpuyard_cluster.scheduler.attempt import Unschedulable
 from gpuyard_cluster.scheduler.cache import Candidate
 from gpuyard_cluster.scheduler.cycle import (

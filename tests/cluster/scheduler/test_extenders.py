@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from gpuyard.fit import NodeFit
+from gpuyard.pods.fit import NodeFit
 from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.scheduler.cache import Candidate

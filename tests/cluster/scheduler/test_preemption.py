@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.amounts import requests_of
+from gpuyard.pods.amounts import requests_of
 from gpuyard.writes import JSON, Write
 from tests.cluster.scheduler.world import GPU, World, budget, nobody, rejecting
 from tests.cluster.small_api import node, pod, settle

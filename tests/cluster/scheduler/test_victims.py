@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.fit import NodeFit
+from gpuyard.pods.fit import NodeFit
 from gpuyard_cluster.scheduler import budgets, victims
 from gpuyard_cluster.scheduler.budgets import Budget
 from gpuyard_cluster.scheduler.cache import Candidate

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpuyard import yard
-from gpuyard.inventory import Inventory, MigStrategy
+from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard_cluster.wiring import gpu_screen
 from gpuyard_device_plugin import smi
 

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from gpuyard import accounts, vocabulary
+from gpuyard import vocabulary
+from gpuyard.auditing import accounts
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_kube.http import HttpApi
 from tests.e2e.differential.workloads import NAMESPACE, Leaving, Workload

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 
 from gpuyard import annotations, vocabulary
-from gpuyard.accounts import PLUGIN_PATH
-from gpuyard.findings import Flaw
+from gpuyard.auditing.accounts import PLUGIN_PATH
+from gpuyard.auditing.findings import Flaw
 from gpuyard.writes import JSON, PatchType, Write
 from tests.e2e.kind.cluster import KindCluster, play
 from tests.e2e.kind.hands import PARTS

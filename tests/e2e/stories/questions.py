@@ -3,7 +3,7 @@
 from typing import Any
 
 from gpuyard import vocabulary
-from gpuyard.accounts import LEDGER_PATH
+from gpuyard.auditing.accounts import LEDGER_PATH
 from gpuyard.writes import JSON, PatchType, Write
 from tests.e2e.stories.cluster import Cluster, held, node_of, until
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from benchmarks import clusters
 from benchmarks.clusters import MADE_UP, ONLY_THERE, made_up
 from gpuyard import vocabulary
-from gpuyard.accounts import LEDGER_PATH
+from gpuyard.auditing.accounts import LEDGER_PATH
 from gpuyard.writes import PatchType, Write
 from gpuyard_kube.runtime import AsyncioRuntime
 from gpuyard_kube.timestamps import rfc3339

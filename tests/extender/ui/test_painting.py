@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gpuyard import annotations, vocabulary, yard
-from gpuyard.inventory import Inventory, MigStrategy
+from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard_extender.ui import boards, waiting
 from gpuyard_extender.ui.painting import ATTEMPTS, Painter
 from gpuyard_extender.ui.pieces import NOTHING

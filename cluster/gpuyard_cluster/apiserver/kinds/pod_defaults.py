@@ -6,7 +6,7 @@ admission plugins DefaultTolerationSeconds and ServiceAccount (without the token
 
 from collections.abc import Iterator
 
-from gpuyard.quantities import parse
+from gpuyard.pods.quantities import parse
 from gpuyard.writes import JSON
 
 _SPEC = {

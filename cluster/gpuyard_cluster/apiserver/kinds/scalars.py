@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from gpuyard.quantities import canonical
+from gpuyard.pods.quantities import canonical
 from gpuyard_cluster.apiserver.rules.causes import shown
 
 Decoder = Callable[[Any, list[str], str], Any]

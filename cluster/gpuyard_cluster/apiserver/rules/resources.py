@@ -5,7 +5,7 @@ Stands for `validateContainerResourceRequirements` and `ValidateResourceQuantity
 
 from collections.abc import Iterator
 
-from gpuyard.quantities import NANO, parse
+from gpuyard.pods.quantities import NANO, parse
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.rules import causes

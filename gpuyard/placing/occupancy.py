@@ -1,0 +1,96 @@
+"""Which devices of a node are owned, without its name and its ids: what decides over devices, and nothing else.
+
+Stands for kube-scheduler's equivalence classes of old. Law: nodes with equal GPUs and equally placed owners share one
+value, compared by identity, so that what is worked out for one of them holds for all. Devices are numbered as
+`Inventory.devices()` lists them; a number, as text, is also the id of its device here.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gpuyard.hardware.inventory import Device, Inventory
+from gpuyard.pods import limits
+from gpuyard.pods.limits import Limits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Occupancy:
+    """A node's GPUs (`inventory`, without ids), its `devices` and the numbers of those that are `idle`."""
+
+    inventory: Inventory
+    devices: tuple[Device, ...]
+    owned: tuple[Device, ...]
+    idle: tuple[int, ...]
+    """The devices that nobody owns, wholly or in part; also unhealthy ones."""
+    limits: tuple[Limits, ...] = ()
+    """What each of `owned` may use of its GPU; empty where no owner says so."""
+
+    def offered(self, resource: str) -> tuple[Device, ...]:
+        """All devices of the resource."""
+        return tuple(device for device in self.devices if device.resource == resource)
+
+    def unowned(self, resource: str) -> tuple[Device, ...]:
+        """The idle devices of the resource."""
+        return tuple(self.devices[i] for i in self.idle if self.devices[i].resource == resource)
+
+    def free(self, resource: str) -> tuple[Device, ...]:
+        """The devices that a pod can get: healthy and idle."""
+        return tuple(device for device in self.unowned(resource) if device.healthy)
+
+    def only(self, devices: Iterable[Device]) -> "Occupancy":
+        """The same, as if of the idle devices only these were idle."""
+        numbers = {int(device.id) for device in devices}
+        return dataclasses.replace(self, idle=tuple(i for i in self.idle if i in numbers))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """What nodes of one make have in common."""
+
+    inventory: Inventory
+    devices: tuple[Device, ...]
+
+
+def occupancy(inventory: Inventory, owners: Mapping[str, str], limited: Mapping[str, Limits]) -> Occupancy:
+    """The occupancy of a node whose devices have these `owners` (id -> pod UID), some of which are `limited`."""
+    devices = inventory.devices()
+    owned = tuple(i for i, device in enumerate(devices) if device.id in owners)
+    used = tuple(limited.get(owners[devices[i].id], limits.NONE) for i in owned) if limited else ()
+    return _occupancy(_layout(inventory.uncut()), owned, used if any(used) else ())
+
+
+# Bounded, because nodes come and go for years; whatever falls out is worked out again.
+@functools.lru_cache(maxsize=16384)
+def _occupancy(layout: _Layout, owned: tuple[int, ...], used: tuple[Limits, ...]) -> Occupancy:
+    held = tuple(layout.devices[i] for i in owned)
+    by_gpu: dict[int, list[Device]] = {}
+    for device in held:
+        by_gpu.setdefault(device.gpu, []).append(device)
+    idle = tuple(
+        i
+        for i, device in enumerate(layout.devices)
+        if not any(device.overlaps(other) for other in by_gpu.get(device.gpu, ()))
+    )
+    return Occupancy(layout.inventory, layout.devices, held, idle, used)
+
+
+@functools.lru_cache(maxsize=16384)
+def _layout(inventory: Inventory) -> _Layout:
+    numbers: dict[str, str] = {}
+    devices = inventory.devices()
+    for i, device in enumerate(devices):
+        numbers.setdefault(device.id, str(i))
+    gpus = tuple(dataclasses.replace(gpu, uuid="", instances=()) for gpu in inventory.gpus)
+    # `dataclasses.replace` would be a fifth of what it takes to read 5,000 nodes.
+    numbered = tuple(
+        Device(numbers[d.id], d.resource, d.gpu, d.healthy, d.start, d.size, d.replica, d.profile)
+        for d in devices
+    )
+    return _shared(dataclasses.replace(inventory, gpus=gpus), numbered)
+
+
+@functools.lru_cache(maxsize=4096)
+def _shared(inventory: Inventory, devices: tuple[Device, ...]) -> _Layout:
+    return _Layout(inventory, devices)

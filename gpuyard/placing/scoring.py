@@ -1,0 +1,182 @@
+"""Nodes and pods as the columns that policies look at, and ranks for kube-scheduler.
+
+Stands for the part of a score plugin that reads the snapshot. Law: what a policy is told of a node is what
+`placement.place` would do there, whoever asks: the extender, a gang plan, a test.
+"""
+
+import functools
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gpuyard.hardware.topology import set_score
+from gpuyard.placing import parts, placement
+from gpuyard.placing.cluster import Node
+from gpuyard.placing.occupancy import Occupancy
+from gpuyard.pods import fit, requests
+from gpuyard.pods.amounts import CPU, MEMORY, MIB
+from gpuyard.pods.fit import Amounts, PodFit
+from gpuyard.pods.requests import PodRequest, Want
+from gpuyard.pods.wishes import Topology, Wishes
+from gpuyard.policies.candidates import Candidates, Matrix, best
+from gpuyard.policies.workload import WHOLE, Column, Shape, code
+from gpuyard.verdicts import Rejection
+
+_COUNTED: Final = 16
+"""The most GPUs that a node without an inventory is believed to have: its count may be one of shares."""
+
+
+_SCALARS: Final = 4
+"""The fields of `State` before the GPUs."""
+
+
+class Row(NamedTuple):
+    """One node as a pod meets it. Counts are devices of the kinds that the pod asks for."""
+
+    total: int
+    free: int
+    """Before the pod is placed."""
+    requested: int
+    """All three in thousandths where the pod says how much of a share it needs."""
+    devices: int
+    """How many devices it asks for."""
+    milli: int = WHOLE
+    """The part of a GPU that one of these devices is."""
+    tag: int = 0
+    """The pod's kind there (`Shape.tag`)."""
+    link: int = 0
+    """The sum of pairs (`topology.set_score`) of the GPUs that the pod would get."""
+    link_lost: int = 0
+    """The pairs between those GPUs and the free ones that stay behind: what the node's best sets lose."""
+
+
+class State(NamedTuple):
+    """One node, whoever asks: what is left of CPU, memory in MiB and each GPU; `tags`: the kinds of its pods."""
+
+    cpu: int
+    memory: int
+    tags: int
+    model: int
+    """The `workload.code` of its GPUs' model."""
+    gpus: tuple[int, ...]
+
+
+def state(node: Node) -> State:
+    """The state of a node."""
+    allocatable, used = node.fit.allocatable, node.used
+    cpu = parts.bounded(allocatable.get(CPU, 0) - used.get(CPU, 0))
+    memory = parts.bounded((allocatable.get(MEMORY, 0) - used.get(MEMORY, 0)) // MIB)
+    model = code(parts.model(node))
+    if node.occupancy is None:
+        left = max(map(node.left, filter(requests.is_device_resource, allocatable)), default=0)
+        return State(cpu, memory, 0, model, (WHOLE,) * min(left, _COUNTED))
+    tags = functools.reduce(lambda found, shape: found | shape.tag, parts.shapes(node, {}).values(), 0)
+    return State(cpu, memory, tags, model, parts.free(node.occupancy))
+
+
+def of_nodes(request: PodRequest, amounts: Amounts, nodes: Sequence[Node]) -> Candidates:
+    """The columns for a pod that books `amounts`, on these nodes."""
+    rows = np.array([row(request, node) for node in nodes], np.int64).reshape(-1, len(Row._fields))
+    return candidates(amounts, request.uid, rows, stacked(map(state, nodes)))
+
+
+def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Candidates:
+    """The same from lines of `Row` and of `stacked`; what a policy draws depends on `seed`."""
+    total, free, requested, devices, milli, tag, link, link_lost = rows.T
+    cpu, memory, tags, model = states[:, :_SCALARS].T
+    return Candidates(
+        total=total,
+        free=free,
+        requested=requested,
+        link=link,
+        link_lost=link_lost,
+        cpu=cpu,
+        memory=memory,
+        gpus=states[:, _SCALARS:],
+        model=model,
+        tags=tags,
+        tag=tag,
+        count=devices,
+        milli=milli,
+        asked_cpu=parts.bounded(amounts.get(CPU, 0)),
+        asked_memory=parts.bounded(amounts.get(MEMORY, 0) // MIB),
+        draw=zlib.crc32(seed.encode()),
+    )
+
+
+def stacked(states: Iterable[State], width: int = _SCALARS + 1) -> Matrix:
+    """One line a state, as wide as the node with the most GPUs needs, but at least so wide."""
+    flat = [(*scalars, *gpus) for *scalars, gpus in states]
+    lines = np.zeros((len(flat), max(width, *map(len, flat), 0)), np.int64)
+    for line, found in zip(lines, flat, strict=True):
+        line[: len(found)] = found
+    return lines
+
+
+def rank(by_name: Column, scores: Column, preferences: Column) -> Column:
+    """Distinct ranks from the number of rows, the best, down to 1: by preference, then score, then `by_name`.
+
+    Distinct, because kube-scheduler breaks ties at random. `by_name`: the place of each row in the order of names.
+    """
+    ranks = np.empty(len(preferences), np.int64)
+    ranks[np.lexsort((by_name, -best(scores), -preferences))] = np.arange(len(ranks), 0, -1)
+    return ranks
+
+
+def row(request: PodRequest, node: Node) -> Row:
+    """The row of a node, with the devices that `placement.place` gives."""
+    if node.occupancy is not None:
+        return _row(request.wants, request.wishes, node.occupancy)
+    asked = request.totals
+    count = sum(asked.values())
+    tag = Shape(0, WHOLE, count).tag
+    total, left = sum(map(node.total, asked)), sum(map(node.left, asked))
+    return Row(total, left, count, count, WHOLE if count else 0, tag)
+
+
+@functools.lru_cache(maxsize=32768)
+def _row(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Row:
+    asked = requests.totals(wants)
+    count = sum(asked.values())
+    free = [device for resource in asked for device in occupancy.free(resource)]
+    offered = [device for resource in asked for device in occupancy.offered(resource)]
+    milli = max((parts.milli(device, occupancy.inventory) for device in offered), default=0)
+    counts = len(offered), len(free), count
+    if wishes.limits and offered:
+        milli = max(wishes.limits.on(gpu).milli for gpu in occupancy.inventory.gpus)
+        counts = WHOLE * len(occupancy.inventory.gpus), sum(parts.free(occupancy)), milli
+    pairs = _pairs(_given(wants, wishes, occupancy), occupancy, {d.gpu for d in free})
+    return Row(*counts, count, milli, Shape(0, milli, count).tag, *pairs)
+
+
+def preference(pod: PodFit, request: PodRequest, node: Node) -> int:
+    """How much the pod would like to be there: by node affinity, then by whether its preferred topology is met."""
+    likes = 2 * fit.preference(pod, node.fit)
+    wishes = request.wishes
+    if wishes.required or wishes.topology is Topology.BEST_EFFORT or node.occupancy is None:
+        return likes
+    given = _given(request.wants, wishes, node.occupancy)
+    gpus = [gpu for gpu in node.occupancy.inventory.gpus if gpu.index in given]
+    return likes + (bool(gpus) and wishes.met_by(gpus))
+
+
+def _given(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> set[int]:
+    """The indexes of the GPUs that the pod would get; empty where it does not fit."""
+    allocation = placement.numbered(wants, wishes, occupancy)
+    if isinstance(allocation, Rejection):
+        return set()
+    taken = {i for held in allocation.values() for numbers in held.values() for i in numbers}
+    return {occupancy.devices[i].gpu for i in taken}
+
+
+def _pairs(taken: set[int], occupancy: Occupancy, free: set[int]) -> tuple[int, int]:
+    """Score and lost score of the GPUs `taken` among those with something `free` (indexes)."""
+    given = taken & free
+    if not given:
+        return 0, 0
+    before = [gpu for gpu in occupancy.inventory.gpus if gpu.index in free]
+    score = set_score([gpu for gpu in before if gpu.index in given])
+    behind = set_score([gpu for gpu in before if gpu.index not in given])
+    return score, set_score(before) - behind - score

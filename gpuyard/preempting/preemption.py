@@ -1,0 +1,141 @@
+"""Which pods have to go so that another, more important one fits, or a whole gang of them.
+
+Stands for DefaultPreemption's SelectVictimsOnNode, with devices. Rules:
+- Only pods of lower priority go, and only if that makes all of it fit by everything; nobody goes for nothing.
+- The cheapest victims go (`stakes`).
+- Looking at every set would take for ever: what is found first by sparing those who can stay, the most costly ones
+  first, is bettered among the small sets only.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, combinations, islice
+from typing import Final
+
+from gpuyard.placing.cluster import Node
+from gpuyard.pods.fit import Amounts
+from gpuyard.preempting.stakes import Candidate, Stakes, Unit, Units, Victims, cost, violations
+
+SETS: Final = 120
+"""So many sets are looked at: all pairs of fifteen pods. kube-scheduler may ask about hundreds of nodes at once."""
+_MOST: Final = 1000
+"""So many units are looked at, the cheapest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preemptor:
+    """The pod that needs place: what it books, and whether it `fits` a node as that is then."""
+
+    priority: int
+    requests: Amounts
+    fits: Callable[[Node], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether it is enough that some units go: `needed` says which of those must; None: not even all would do."""
+
+    priority: int
+    needed: Callable[[Units], Units | None]
+    short: Amounts
+    """What is lacking by count alone: units that book less than that need not be tried."""
+    keeps_budgets: bool = False
+    """Whether nobody may go at the expense of a disruption budget."""
+    tries: int = 2 * SETS
+
+
+def choose(pod: Preemptor, node: Node, candidates: Iterable[Candidate], stakes: Stakes) -> Victims | None:
+    """Who has to leave `node` for the pod; None: nobody need, or it would not help."""
+
+    def needed(gone: Units) -> Units | None:
+        return gone if pod.fits(node.releasing(*(found.placement for found in chain(*gone)))) else None
+
+    asked = Question(pod.priority, needed, _short(pod, node))
+    return cheapest(asked, [(found,) for found in candidates], stakes)
+
+
+def cheapest(asked: Question, units: Iterable[Unit], stakes: Stakes) -> Victims | None:
+    """Who of the units has to go; None: nobody need, or it would not help."""
+    able = [unit for unit in units if all(found.priority < asked.priority for found in unit)]
+    able = sorted(able, key=lambda unit: cost([unit], stakes))[:_MOST]
+    tries = _Tries(asked)
+    if tries.needed(()) is not None:
+        return None
+    allowed = _allowed(able, stakes) if asked.keeps_budgets else able
+    best = _spared(tries, allowed)
+    if best is None and len(allowed) == len(able):
+        return None
+    for victims in _small_sets(able, asked.short):
+        if asked.keeps_budgets and violations(victims, stakes):
+            continue
+        better = best is None or cost(victims, stakes) < cost(best, stakes)
+        if better and tries.needed(victims) is not None:
+            best = victims
+    if best is None:
+        return None
+    ranked = sorted(chain(*best), key=lambda found: (-found.priority, found.placement.uid))
+    return Victims(tuple(found.placement.uid for found in ranked), cost(best, stakes)[0])
+
+
+class _Tries:
+    """The question, so many times; then nothing is enough."""
+
+    def __init__(self, asked: Question) -> None:
+        self._needed, self.left = asked.needed, asked.tries
+
+    def needed(self, gone: Units) -> Units | None:
+        if not self.left:
+            return None
+        self.left -= 1
+        return self._needed(gone)
+
+
+def _allowed(cheapest_first: Units, stakes: Stakes) -> Units:
+    """Those that can all go without violating a budget."""
+    allowed: list[Unit] = []
+    for unit in cheapest_first:
+        if not violations([*allowed, unit], stakes):
+            allowed.append(unit)
+    return allowed
+
+
+def _spared(tries: _Tries, cheapest_first: Units) -> Units | None:
+    """Of the cheapest that are enough those that are left when everybody who can stay stays."""
+    low, high = 0, min(1, len(cheapest_first))
+    while (found := tries.needed(cheapest_first[:high])) is None:
+        if high == len(cheapest_first):
+            return None
+        low, high = high, min(2 * high, len(cheapest_first))
+    while high - low > 1:
+        middle = (low + high) // 2
+        fewer = tries.needed(cheapest_first[:middle])
+        low, high, found = (middle, high, found) if fewer is None else (low, middle, fewer)
+    if tries.needed(found) is not None:
+        return _thinned(tries, found, found)
+    # What is needed was told of one way to place the pods, which with the others back is not the way that is chosen.
+    kept = _thinned(tries, cheapest_first[:high], cheapest_first[:high])
+    return kept if tries.left else None
+
+
+def _thinned(tries: _Tries, kept: Units, part: Units) -> Units:
+    """`kept` without all of `part` that can stay, the most costly ones first."""
+    others = [unit for unit in kept if unit not in part]
+    if others and tries.needed(others) is not None:
+        return others
+    if len(part) > 1:
+        for half in (part[len(part) // 2 :], part[: len(part) // 2]):
+            kept = _thinned(tries, kept, half)
+    return kept
+
+
+def _short(pod: Preemptor, node: Node) -> Amounts:
+    left = {name: node.fit.allocatable.get(name, 0) - node.used.get(name, 0) for name in pod.requests}
+    return {name: amount - left[name] for name, amount in pod.requests.items() if amount > left[name]}
+
+
+def _small_sets(able: Units, short: Amounts) -> Iterator[Units]:
+    sets = chain.from_iterable(combinations(able, size) for size in range(1, len(able) + 1))
+    for victims in islice(sets, SETS):
+        booked = [found.placement.requests for found in chain(*victims)]
+        if all(sum(one.get(name, 0) for one in booked) >= lack for name, lack in short.items()):
+            yield victims
