@@ -23,7 +23,7 @@ from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.wiring import manifests
 from gpuyard_operator import groups
-from gpuyard_operator.memory import PATHS
+from gpuyard_operator.cache import PATHS
 from gpuyard_operator.service import Operator
 
 MEMBERS = 8

@@ -14,7 +14,7 @@ import kopf
 
 from gpuyard_kube.api import Observer
 from gpuyard_kube.http import Server
-from gpuyard_operator.memory import PATHS
+from gpuyard_operator.cache import PATHS
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Stands for the part of kube-scheduler's preemption that acts. Only here pods are evicted for others:
 
     Reservation                        its victims                    decision
-    none                               -                              ask whose going would do (`pressing`)
+    none                               -                              ask whose going would do (`post_filter`)
     there, with victims                some are there                 evict those, through the Eviction API, and wait
                                        all are gone                   the places are used as if they had been free
     expired                            some are gone, in vain         nobody goes for it again: the condition
@@ -26,32 +26,32 @@ from gpuyard.groups.reservations import Reservation, Victim
 from gpuyard.pods import memberships
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
-from gpuyard_operator import actions, pressing, reasons, status
+from gpuyard_operator import actions, post_filter, reasons, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record
+from gpuyard_operator.gang import Decision, Gang, View
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member, read
-from gpuyard_operator.scene import Decision, Scene, View
 
 NAMED = 5
 """An event names so many pods; the others are counted."""
 
 
-def make_room(scene: Scene, view: View, reservation: Reservation) -> Decision | None:
+def evict_victims(gang: Gang, view: View, reservation: Reservation) -> Decision | None:
     """Have everybody gone who is in the way of a group; None where nobody is, as if the places had been free."""
-    seated = _seated(scene.members, reservation)
+    seated = _seated(gang.members, reservation)
     if view.reservation is None or not reservation.victims:
         return None
-    if _is_in_vain(view, seated, reservation, scene.now):
-        return _in_vain(scene, actions.unreserve(scene.group, view.reservation))
-    if not view.rivalry.there:
+    if _is_in_vain(view, seated, reservation, gang.now):
+        return _in_vain(gang, actions.unreserve(gang.group, view.reservation))
+    if not view.preemption.present:
         return None
-    if not _is_useful(view, seated, reservation, scene.now):
-        return _give_up(actions.unreserve(scene.group, view.reservation))
-    verdict = reasons.making_room(_names(reservation.victims))
-    cleared = _clear(view, f"pod group {scene.group.namespace}/{scene.group.name}")
-    about = _about(vocabulary.POD_GROUP_API, "PodGroup", scene.group)
+    if not _is_useful(view, seated, reservation, gang.now):
+        return _give_up(actions.unreserve(gang.group, view.reservation))
+    verdict = reasons.preempting(_names(reservation.victims))
+    cleared = _clear(view, f"pod group {gang.group.namespace}/{gang.group.name}")
+    about = _about(vocabulary.POD_GROUP_API, "PodGroup", gang.group)
     # kube-scheduler keeps the CPU and memory that become free for them, too.
-    writes = (*scene.report(verdict), *actions.nominate(seated), *cleared.writes)
+    writes = (*gang.report(verdict), *actions.nominate(seated), *cleared.writes)
     events = _told(cleared, about, reservation)
     return Decision(writes, reservation.expires, says=cleared.says, evicts=cleared.evicts, events=events)
 
@@ -65,7 +65,7 @@ def alone(view: View, now: float) -> Decision:
         return Decision()
     member = members[0]
     group = Group(member.namespace, memberships.alone(member.uid), member.uid)
-    match pressing.press(Quest(group, (member,), 1), view.known, now):
+    match post_filter.preempt(Quest(group, (member,), 1), view.known, now):
         case Record(reservation):
             says = f"reserves {member.name}'s place on {reservation.seats[0].node}"
             return Decision((actions.reserve(reservation, group),), says=says)
@@ -94,7 +94,7 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
     if reservation is None:
         return Decision((unreserve,), says="drops a reservation that cannot be read")
     seated = _seated(members, reservation)
-    if view.rivalry.there and _is_useful(view, seated, reservation, now):
+    if view.preemption.present and _is_useful(view, seated, reservation, now):
         cleared = _clear(view, f"pod {reservation.namespace}/{reservation.seats[0].name}")
         events = _told(cleared, _about("v1", "Pod", seated[0][0]), reservation)
         return Decision(
@@ -106,14 +106,16 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
         # It holds nothing any more, but reminds that somebody went for the pod: they would come and go for ever.
         return Decision()
     return (
-        _give_up(unreserve) if view.rivalry.there or view.lost else Decision(requeue_at=reservation.expires)
+        _give_up(unreserve)
+        if view.preemption.present or view.lost
+        else Decision(requeue_at=reservation.expires)
     )
 
 
-def _in_vain(scene: Scene, unreserve: Write) -> Decision:
+def _in_vain(gang: Gang, unreserve: Write) -> Decision:
     said = "others went for it, and it was not bound in time: nobody goes again before it is scheduled"
     found = status.condition(status.PREEMPTING, False, "InVain", said)
-    told = actions.report(scene.group, {"conditions": status.conditions(scene.group, [found], scene.now)})
+    told = actions.report(gang.group, {"conditions": status.conditions(gang.group, [found], gang.now)})
     return Decision((told, unreserve), says="gives up the reserved places: it was not bound in time")
 
 
@@ -136,13 +138,13 @@ def _is_useful(view: View, seated: Sequence[tuple[Member, str]], found: Reservat
 
 def _is_in_vain(view: View, seated: Sequence[tuple[Member, str]], found: Reservation, now: float) -> bool:
     """Whether somebody went for pods that all still wait, now that it has expired."""
-    went = len(view.rivalry.there) < len(found.victims)
+    went = len(view.preemption.present) < len(found.victims)
     return went and len(seated) == len(found.seats) and now >= found.expires
 
 
 def _clear(view: View, preemptor: str) -> Decision:
     """The evictions that are left to do, with an event for each."""
-    going = view.rivalry.stays
+    going = view.preemption.unevicted
     events = tuple(
         Told(_about("v1", "Pod", victim), "Preempted", f"Preempted by {preemptor}") for victim in going
     )

@@ -10,7 +10,7 @@ from gpuyard.groups import queues
 from gpuyard.writes import PatchType, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
-from gpuyard_operator.board import Board
+from gpuyard_operator.queue_cache import QueueCache
 
 TELL_SECONDS: Final = 1.0
 
@@ -18,12 +18,12 @@ TELL_SECONDS: Final = 1.0
 class QueueStatus:
     """`look` whenever something may have changed."""
 
-    def __init__(self, api: Api, runtime: Runtime, board: Board) -> None:
-        self._api, self._runtime, self._board = api, runtime, board
+    def __init__(self, api: Api, runtime: Runtime, queues: QueueCache) -> None:
+        self._api, self._runtime, self._queues = api, runtime, queues
         self._working = self._stopped = False
 
     def look(self) -> None:
-        if self._board.changed and not self._working and not self._stopped:
+        if self._queues.changed and not self._working and not self._stopped:
             self._working = True
             self._runtime.spawn(self._tell(), "operator queues")
 
@@ -32,16 +32,16 @@ class QueueStatus:
         self._stopped = True
 
     async def _tell(self) -> None:
-        while self._board.changed and not self._stopped:
-            names = sorted(self._board.changed)
-            self._board.changed.clear()
+        while self._queues.changed and not self._stopped:
+            names = sorted(self._queues.changed)
+            self._queues.changed.clear()
             for name in names:
                 await self._write(name)
             await self._runtime.sleep_until(self._runtime.now() + TELL_SECONDS)
         self._working = False
 
     async def _write(self, name: str) -> None:
-        status, known = self._board.book(name).status(), self._board.queue(name)
+        status, known = self._queues.state(name).status(), self._queues.queue(name)
         if self._stopped or known is None or known.get("status") == status:
             return
         stale = dict.fromkeys((known.get("status") or {}).get("used") or ())
@@ -49,6 +49,6 @@ class QueueStatus:
         write = Write("PATCH", f"{queues.PATH}/{name}/status", body, PatchType.MERGE)
         reply = await self._api.send(write)
         if reply.ok:
-            self._board.observe("queues", "MODIFIED", reply.body)
+            self._queues.observe("queues", "MODIFIED", reply.body)
         elif reply.status != 404:
-            self._board.changed.add(name)
+            self._queues.changed.add(name)

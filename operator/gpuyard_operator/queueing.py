@@ -22,9 +22,9 @@ from typing import Final
 from gpuyard.groups import queues
 from gpuyard.groups.queues import Queue
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard_operator.applications import Application
+from gpuyard_operator.admission import Admission
 from gpuyard_operator.shelf import Key
-from gpuyard_operator.standing import Standing
+from gpuyard_operator.workloads import Workload
 
 LOOK: Final = 8
 """So many of each line are judged, and know their position: the others wait, whatever they need."""
@@ -38,28 +38,28 @@ class Line:
     """A queue with what its groups hold, and those that wait: the first firm ones and all others, each in order."""
 
     queue: Queue
-    firm: tuple[Application, ...] = ()
-    others: tuple[Application, ...] = ()
+    firm: tuple[Workload, ...] = ()
+    others: tuple[Workload, ...] = ()
 
-    def order(self, found: Application) -> Order:
+    def order(self, found: Workload) -> Order:
         """The place of one of this line among those of all lines."""
         priority, since, key = found.rank
         return priority, self.queue.share, since, key
 
 
-Heads = Sequence[tuple[Order, Application]]
+Heads = Sequence[tuple[Order, Workload]]
 
 
-def judge(lines: Sequence[Line]) -> dict[Key, Standing]:
-    """The standing of the first LOOK firm groups of each line, and of all that are not firm."""
+def judge(lines: Sequence[Line]) -> dict[Key, Admission]:
+    """The admission of the first LOOK firm groups of each line, and of all that are not firm."""
     walks = [_Walk(line) for line in lines]
     firsts = [(walk.line.order(walk.opened[0]), walk.opened[0]) for walk in walks if walk.opened]
     heads = sorted(firsts, key=lambda first: first[0])
-    return {found.key: standing for walk in walks for found, standing in walk.standings(heads)}
+    return {found.key: admission for walk in walks for found, admission in walk.admissions(heads)}
 
 
-def beyond(queue: Queue) -> Standing:
-    """The standing of a firm group that is not among the first."""
+def beyond(queue: Queue) -> Admission:
+    """The admission of a firm group that is not among the first."""
     return _behind(f"{LOOK} or more groups are ahead in queue {queue.name}")
 
 
@@ -67,7 +67,7 @@ class _Walk:
     """One line, walked once. `opened` are its firm groups for which there is quota, all before them having theirs."""
 
     def __init__(self, line: Line) -> None:
-        self.line, self.opened = line, list[Application]()
+        self.line, self.opened = line, list[Workload]()
         self._rooms, room = list[Queue](), line.queue
         for found in line.firm:
             self._rooms.append(room)
@@ -76,7 +76,7 @@ class _Walk:
             room = room.with_usage(found.least)
         self._rest = room
 
-    def standings(self, heads: Heads) -> Iterator[tuple[Application, Standing]]:
+    def admissions(self, heads: Heads) -> Iterator[tuple[Workload, Admission]]:
         """`heads`, in order, are the first that are opened of each line: this one's too."""
         foreign = [(order, head) for order, head in heads if head.queue != self.line.queue.name]
         for position, found in enumerate(self.line.firm):
@@ -85,29 +85,29 @@ class _Walk:
                 *(one for one in ahead if one in self.opened),
                 *(h for order, h in foreign if order < own),
             ]
-            yield found, self._standing(found, self._rooms[position], ahead, rivals)
+            yield found, self._admission(found, self._rooms[position], ahead, rivals)
         for found in self.line.others:
             rivals = [*self.opened, *(head for _, head in foreign)]
-            yield found, self._standing(found, self._rest, self.line.firm, rivals)
+            yield found, self._admission(found, self._rest, self.line.firm, rivals)
 
-    def _standing(
-        self, found: Application, room: Queue, ahead: Sequence[Application], rivals: Sequence[Application]
-    ) -> Standing:
+    def _admission(
+        self, found: Workload, room: Queue, ahead: Sequence[Workload], rivals: Sequence[Workload]
+    ) -> Admission:
         place = _place(room.name, ahead)
         if (over := queues.admits(self.line.queue, found.least)) is not None:
-            return Standing(refusal=replace(over, detail=f"{over.detail}; {place}"))
+            return Admission(refusal=replace(over, detail=f"{over.detail}; {place}"))
         if queues.admits(room, found.least) is not None:
             passing = any(one.firm_until == math.inf for one in ahead if one in self.opened)
             return _behind(f"{place}; what is left of the quota is set aside for those", passing)
         rival = next((one for one in rivals if queues.compete(one.kinds, found.kinds)), None)
         if rival is None:
-            return Standing(_let_in(found, room))
+            return Admission(_let_in(found, room))
         passing = rival.firm_until == math.inf
         until = None if passing else rival.firm_until
         return _behind(f"{place}; {_name(rival)} of queue {rival.queue} has its turn before", passing, until)
 
 
-def _let_in(found: Application, room: Queue) -> frozenset[str]:
+def _let_in(found: Workload, room: Queue) -> frozenset[str]:
     """As many of its members, in order, as the quota bears."""
     uids = []
     for uid, amounts in found.waiting:
@@ -118,11 +118,11 @@ def _let_in(found: Application, room: Queue) -> frozenset[str]:
     return frozenset(uids)
 
 
-def _behind(detail: str, passing: bool = False, until: float | None = None) -> Standing:
-    return Standing(refusal=Rejection("", Reason.QUEUED_BEHIND, detail), until=until, passing=passing)
+def _behind(detail: str, passing: bool = False, until: float | None = None) -> Admission:
+    return Admission(refusal=Rejection("", Reason.QUEUED_BEHIND, detail), until=until, passing=passing)
 
 
-def _place(queue: str, ahead: Sequence[Application]) -> str:
+def _place(queue: str, ahead: Sequence[Workload]) -> str:
     if not ahead:
         return f"first in queue {queue}"
     more = f" and {len(ahead) - _NAMED} more" if len(ahead) > _NAMED else ""
@@ -130,5 +130,5 @@ def _place(queue: str, ahead: Sequence[Application]) -> str:
     return f"position {len(ahead) + 1} in queue {queue}, behind {names}{more}"
 
 
-def _name(found: Application) -> str:
+def _name(found: Workload) -> str:
     return "/".join(found.key)

@@ -18,7 +18,7 @@ NODES_NAMED = 5
 
 
 def waiting(group: Group, members: Sequence[Member], detail: str = "", natives: int = 0) -> Verdict:
-    """See `Scene.waiting`."""
+    """See `Gang.waiting`."""
     if group.fault:
         return Verdict(False, Reason.INVALID_REQUEST.value, group.fault)
     present = sum(member.present for member in members)
@@ -56,14 +56,14 @@ def starting(places: int) -> Verdict:
     return Verdict(False, STARTING, f"places for {places} members are reserved", in_line=False, admitted=True)
 
 
-def making_room(names: str) -> Verdict:
+def preempting(names: str) -> Verdict:
     """A Reservation holds the places, once those who hold them now are gone."""
     message = f"pods of lower priority have to go first: {names}"
     return Verdict(False, PREEMPTING, message, in_line=False, admitted=True)
 
 
 def scheduled(needed: int, late: str = "") -> Verdict:
-    """See `Scene.scheduled`."""
+    """See `Gang.scheduled`."""
     message = f"{needed} or more members were bound"
     return Verdict(True, SCHEDULED, f"{message}; {late}" if late else message)
 

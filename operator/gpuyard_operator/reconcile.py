@@ -32,7 +32,7 @@ minMember places together (less one for each that has succeeded), or 1 where eac
 when minMember of its members were bound together, and until none of them is on a node or has succeeded: so a member
 that finishes, fails or is replaced never harms the others, and a group that lost all members starts as a whole again.
 Leaders that start at another time than their group are no members in all this, and minMember is less by those of them
-that it counts: `Scene.minimum`.
+that it counts: `Gang.minimum`.
 """
 
 from dataclasses import replace
@@ -42,20 +42,20 @@ from gpuyard.groups.reservations import Reservation
 from gpuyard.writes import JSON, Write
 from gpuyard_operator import (
     actions,
+    admission,
     commit,
     endings,
     groups,
     preemption,
     reasons,
-    standing,
     status,
     undoing,
 )
+from gpuyard_operator.admission import Queued
 from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
 from gpuyard_operator.commit import Course, Progress
+from gpuyard_operator.gang import Decision, Gang, View, members_of
 from gpuyard_operator.groups import Group
-from gpuyard_operator.scene import Decision, Scene, View, members_of
-from gpuyard_operator.standing import Queued
 from gpuyard_operator.status import Verdict
 
 
@@ -66,12 +66,12 @@ def reconcile(view: View, now: float) -> Decision:
     group = groups.read(view.group)
     if group is None or group.terminating:
         return Decision(actions.withdraw(members_of(view.pods)))
-    scene = replace(Scene.of(group, view.pods, now), preempted_by=view.rivalry.by)
+    gang = replace(Gang.of(group, view.pods, now), preempted_by=view.preemption.preemptor)
     if view.reservation is not None:
-        return _with(actions.let_go(scene.ahead), _reserved(scene, view, view.reservation))
-    stale = actions.withdraw(scene.members)
-    decision = _with(actions.let_go(scene.ahead) + stale, _unreserved(scene, view))
-    moments = [moment for moment in (decision.requeue_at, scene.due) if moment is not None]
+        return _with(actions.let_go(gang.ahead), _reserved(gang, view, view.reservation))
+    stale = actions.withdraw(gang.members)
+    decision = _with(actions.let_go(gang.ahead) + stale, _unreserved(gang, view))
+    moments = [moment for moment in (decision.requeue_at, gang.due) if moment is not None]
     return replace(decision, requeue_at=min(moments, default=None))
 
 
@@ -79,27 +79,27 @@ def _with(writes: tuple[Write, ...], decision: Decision) -> Decision:
     return replace(decision, writes=writes + decision.writes)
 
 
-def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
+def _reserved(gang: Gang, view: View, obj: JSON) -> Decision:
     if obj["metadata"].get("deletionTimestamp"):
-        return Decision(scene.report(None))
-    unreserve = actions.unreserve(scene.group, obj)
-    reservation = _own(scene.group, obj)
+        return Decision(gang.report(None))
+    unreserve = actions.unreserve(gang.group, obj)
+    reservation = _own(gang.group, obj)
     if reservation is None:
         return Decision((unreserve,), says="drops a reservation that is not this group's")
-    found = commit.progress(reservation, scene.crew + scene.after, scene.now, view.lost)
-    if reservation.needed < scene.needed and not (found.bound or scene.started(reservation)):
+    found = commit.progress(reservation, gang.crew + gang.after, gang.now, view.lost)
+    if reservation.needed < gang.needed and not (found.bound or gang.started(reservation)):
         return Decision(
-            (unreserve,), says=f"gives up the reserved places: now {scene.needed} are needed together"
+            (unreserve,), says=f"gives up the reserved places: now {gang.needed} are needed together"
         )
-    if (decision := preemption.make_room(scene, view, reservation)) is not None:
+    if (decision := preemption.evict_victims(gang, view, reservation)) is not None:
         return decision
     match found.course:
         case Course.OPEN:
-            return _admit(scene, reservation, found)
+            return _admit(gang, reservation, found)
         case Course.DONE:
-            started = scene.started(reservation)
-            verdict = scene.scheduled() if started else None
-            return Decision((*scene.report(verdict), unreserve), says=f"{len(found.bound)} members are bound")
+            started = gang.started(reservation)
+            verdict = gang.scheduled() if started else None
+            return Decision((*gang.report(verdict), unreserve), says=f"{len(found.bound)} members are bound")
         case Course.UNDO:
             bound = found.bound + found.beside
             says = f"undoes: only {len(bound)} of {reservation.needed} members were bound"
@@ -109,71 +109,71 @@ def _reserved(scene: Scene, view: View, obj: JSON) -> Decision:
             return Decision((unreserve,), says="gives up the reserved places: they cannot be used any more")
 
 
-def _admit(scene: Scene, reservation: Reservation, found: Progress) -> Decision:
+def _admit(gang: Gang, reservation: Reservation, found: Progress) -> Decision:
     admitted = actions.admit(found.pending)
-    started = scene.started(reservation)
-    verdict = scene.scheduled() if started else reasons.starting(len(reservation.seats))
+    started = gang.started(reservation)
+    verdict = gang.scheduled() if started else reasons.starting(len(reservation.seats))
     gated = sorted(member.name for member, _ in found.pending if member.gated)
     says = f"un-gates {', '.join(gated)}" if gated else ""
-    return Decision(admitted + scene.report(verdict), found.until, says=says)
+    return Decision(admitted + gang.report(verdict), found.until, says=says)
 
 
-def _unreserved(scene: Scene, view: View) -> Decision:
-    group, quest, over = scene.group, scene.quest(), scene.over()
+def _unreserved(gang: Gang, view: View) -> Decision:
+    group, quest, over = gang.group, gang.quest(), gang.over()
     if over is not None:
-        return undoing.end(scene, over)
+        return undoing.end(gang, over)
     if quest is not None:
-        return _pursue(scene, quest, view)
-    if scene.started():
-        if scene.left < scene.minimum and group.below == groups.RESTART:
-            return undoing.restart(scene)
-        if scene.left < scene.minimum and group.below == groups.RELEASE:
-            return undoing.end(scene, endings.released(scene.left, scene.minimum))
-        return Decision(scene.report(scene.scheduled(group.fault)))
-    if scene.count("holding"):
-        return undoing.stranded(scene, view)
-    verdict = scene.waiting()
-    says = f"waits: {verdict.message}" if scene.members else ""
-    return Decision(scene.report(verdict), scene.leader_due, says=says)
+        return _pursue(gang, quest, view)
+    if gang.started():
+        if gang.left < gang.minimum and group.below == groups.RESTART:
+            return undoing.restart(gang)
+        if gang.left < gang.minimum and group.below == groups.RELEASE:
+            return undoing.end(gang, endings.released(gang.left, gang.minimum))
+        return Decision(gang.report(gang.scheduled(group.fault)))
+    if gang.count("holding"):
+        return undoing.stranded(gang, view)
+    verdict = gang.waiting()
+    says = f"waits: {verdict.message}" if gang.members else ""
+    return Decision(gang.report(verdict), gang.leader_due, says=says)
 
 
-def _pursue(scene: Scene, quest: Quest, view: View) -> Decision:
-    started = scene.started()
-    match standing.pursue(quest, view.standing, view.known, scene.now):
+def _pursue(gang: Gang, quest: Quest, view: View) -> Decision:
+    started = gang.started()
+    match admission.pursue(quest, view.admission, view.known, gang.now):
         case Queued() as queued:
-            return _queued(scene, queued)
+            return _queued(gang, queued)
         case Record(reservation):
             says = "reserves " + ", ".join(f"{seat.name} on {seat.node}" for seat in reservation.seats)
-            return Decision((actions.reserve(reservation, scene.group),), says=says)
+            return Decision((actions.reserve(reservation, gang.group),), says=says)
         case Ask(request):
             says = f"asks for places for {len(request.members)} members"
-            verdict = _unknown(scene, started, "")
+            verdict = _unknown(gang, started, "")
             # The answer comes at once, and the status with it: one write instead of two.
-            return Decision(scene.report(verdict) if verdict else (), ask=request, says=says)
+            return Decision(gang.report(verdict) if verdict else (), ask=request, says=says)
         case Hold(until, detail):
-            return Decision(scene.report(_unknown(scene, started, detail)), until)
+            return Decision(gang.report(_unknown(gang, started, detail)), until)
         case Refused(answer, until):
-            late = scene.scheduled(reasons.misfit(answer))
+            late = gang.scheduled(reasons.misfit(answer))
             verdict = late if started else reasons.unplaceable(answer)
-            if view.standing is not None:
-                verdict = replace(verdict, in_line=not started and standing.stands_in_line(answer))
-            return Decision(scene.report(verdict), until, says=verdict.message)
+            if view.admission is not None:
+                verdict = replace(verdict, in_line=not started and admission.stands_in_line(answer))
+            return Decision(gang.report(verdict), until, says=verdict.message)
 
 
-def _queued(scene: Scene, queued: Queued) -> Decision:
+def _queued(gang: Gang, queued: Queued) -> Decision:
     """Its gates stay, so that no autoscaler takes it for work that lacks a node."""
     refusal = queued.refusal
-    verdict = scene.scheduled(refusal.detail) if scene.started() else reasons.queued(refusal)
-    told = queued.told or not scene.group.condition(status.SCHEDULED)
+    verdict = gang.scheduled(refusal.detail) if gang.started() else reasons.queued(refusal)
+    told = queued.told or not gang.group.condition(status.SCHEDULED)
     says = f"waits for its queue: {refusal.reason}"
-    return Decision(scene.report(verdict if told else None), queued.until, says=says)
+    return Decision(gang.report(verdict if told else None), queued.until, says=says)
 
 
-def _unknown(scene: Scene, started: bool, detail: str) -> Verdict | None:
+def _unknown(gang: Gang, started: bool, detail: str) -> Verdict | None:
     """While there is no verdict the last one stands, unless it is wrong or there is something to tell."""
-    if status.is_true(scene.group, status.SCHEDULED) == started and not detail:
+    if status.is_true(gang.group, status.SCHEDULED) == started and not detail:
         return None
-    return scene.scheduled(detail) if started else scene.waiting(detail)
+    return gang.scheduled(detail) if started else gang.waiting(detail)
 
 
 def _own(group: Group, obj: JSON) -> Reservation | None:

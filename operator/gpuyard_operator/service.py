@@ -18,13 +18,13 @@ from gpuyard_kube.api import Api
 from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
+from gpuyard_operator.admission import Admission
 from gpuyard_operator.asking import Answered, Known
-from gpuyard_operator.memory import PATHS, Memory, items
+from gpuyard_operator.cache import PATHS, Cache, items
+from gpuyard_operator.gang import Decision
 from gpuyard_operator.queue_status import QueueStatus
 from gpuyard_operator.reconcile import reconcile
-from gpuyard_operator.scene import Decision
 from gpuyard_operator.shelf import Key
-from gpuyard_operator.standing import Standing
 from gpuyard_operator.tally import Tally
 from gpuyard_operator.work_item import WorkItem
 
@@ -40,7 +40,7 @@ class Planner(Protocol):
 
 
 class Operator:
-    """An `Observer` of the resources in `memory.PATHS`; it does nothing before it was given a list of each."""
+    """An `Observer` of the resources in `cache.PATHS`; it does nothing before it was given a list of each."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class Operator:
         preempts: bool = True,
     ) -> None:
         self._api, self._runtime, self._planner, self._narrate = api, runtime, planner, narrate
-        self._memory, self.tally = Memory(preempts=preempts), Tally()
-        self._queue_status = QueueStatus(api, runtime, self._memory.board)
+        self._cache, self.tally = Cache(preempts=preempts), Tally()
+        self._queue_status = QueueStatus(api, runtime, self._cache.queues)
         self._recorder = Recorder(api, runtime)
         self._change, self._changed_at = 0, runtime.now()
         self._items: dict[Key, WorkItem] = {}
@@ -61,11 +61,11 @@ class Operator:
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All objects of a resource."""
-        self._touch(self._memory.replace(resource, objects))
+        self._touch(self._cache.replace(resource, objects))
 
     def observe(self, resource: str, event: str, obj: JSON) -> None:
         """One change of an object."""
-        self._touch(self._memory.observe(resource, event, obj))
+        self._touch(self._cache.observe(resource, event, obj))
 
     async def resync(self) -> str:
         """List everything, beside a watch that may have lost something. Why it failed; empty when it did not."""
@@ -73,12 +73,12 @@ class Operator:
             reply = await self._api.read(path)
             if not reply.ok:
                 return tally.lacking(f"list {resource}", reply)
-            self._touch(self._memory.replace(resource, *items(reply)))
+            self._touch(self._cache.replace(resource, *items(reply)))
         return ""
 
     def phases(self) -> Counter[str]:
         """How many pod groups are in each phase."""
-        return Counter(str((group.get("status") or {}).get("phase", "")) for group in self._memory.groups())
+        return Counter(str((group.get("status") or {}).get("phase", "")) for group in self._cache.groups())
 
     def stop(self) -> None:
         """Begin no further write; work that waits ends."""
@@ -88,10 +88,10 @@ class Operator:
             item.signal.fire()
 
     def _touch(self, keys: set[Key]) -> None:
-        changed = self._memory.changes.count != self._change
+        changed = self._cache.changes.count != self._change
         if changed:
-            self._change, self._changed_at = self._memory.changes.count, self._runtime.now()
-        if self._stopped or not self._memory.synced:
+            self._change, self._changed_at = self._cache.changes.count, self._runtime.now()
+        if self._stopped or not self._cache.synced:
             return
         for key in sorted(keys - self._items.keys()):
             self._open(key)
@@ -109,7 +109,7 @@ class Operator:
             await self._turn(item)
             if item.dirty or self._stopped:
                 continue
-            if not self._memory.knows(item.key):
+            if not self._cache.knows(item.key):
                 del self._items[item.key]
                 return
             await item.signal.wait(item.wake_at)
@@ -136,35 +136,35 @@ class Operator:
 
     def _decide(self, item: WorkItem) -> Decision:
         self.tally.reconciles += 1
-        reservation, rivals = self._memory.reservation(item.key), self._memory.rivals
+        reservation, victims = self._cache.reservation(item.key), self._cache.victims
         if reservation is not None:
             item.spend()
         view = replace(
-            self._memory.view(item.key),
-            known=Known(tuple(item.answers), self._change, self._changed_at, rivals.lowest),
-            rivalry=rivals.of(item.key),
-            lost=self._memory.lost(item.key),
+            self._cache.view(item.key),
+            known=Known(tuple(item.answers), self._change, self._changed_at, victims.lowest),
+            preemption=victims.of(item.key),
+            lost=self._cache.lost(item.key),
             refused=frozenset(item.refused),
-            standing=self._standing(item.key),
+            admission=self._admission(item.key),
         )
         decision = reconcile(view, self._runtime.now())
-        self._memory.board.intend(item.key, decision.writes)
+        self._cache.queues.intend(item.key, decision.writes)
         return decision
 
-    def _standing(self, key: Key) -> Standing | None:
+    def _admission(self, key: Key) -> Admission | None:
         """What its queue says to a group; others to which it says something new look at it too."""
-        board = self._memory.board
-        board.intend(key, ())
-        board.touch((key,))
-        others = board.settle(self._runtime.now()) - {key}
+        queues = self._cache.queues
+        queues.intend(key, ())
+        queues.touch((key,))
+        others = queues.settle(self._runtime.now()) - {key}
         self._queue_status.look()
         for other in sorted(others & self._items.keys()):
             self._items[other].wake()
-        return board.standing(key)
+        return queues.admission(key)
 
     async def _write(self, item: WorkItem, write: Write) -> bool:
         reply = await self._api.send(write)
-        self._touch(self._memory.learn(item.key, write, reply))
+        self._touch(self._cache.learn(item.key, write, reply))
         done = self.tally.note(write, reply)
         if not done:
             self._tell(item, f"{write.method} {write.path} failed, trying again: {reply.reason}")
@@ -184,13 +184,13 @@ class Operator:
 
     async def _refresh(self, item: WorkItem) -> bool:
         namespace, name = item.key
-        usual = all(map(memberships.is_selectable, self._memory.pods(item.key)))
+        usual = all(map(memberships.is_selectable, self._cache.pods(item.key)))
         query = {"labelSelector": f"{vocabulary.POD_GROUP}={name}"} if usual else {}
         reply = await self._api.read(f"/api/v1/namespaces/{namespace}/pods", **query)
         if not reply.ok:
             item.wake_at = self._runtime.now() + RETRY_SECONDS
             return False
-        self._touch(self._memory.replace_pods(item.key, *items(reply)))
+        self._touch(self._cache.replace_pods(item.key, *items(reply)))
         return True
 
     def _tell(self, item: WorkItem, text: str) -> None:

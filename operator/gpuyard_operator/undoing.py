@@ -10,31 +10,31 @@ from itertools import chain
 
 from gpuyard.verdicts import RELEASED
 from gpuyard_operator import actions, commit
+from gpuyard_operator.gang import Decision, Gang, View
 from gpuyard_operator.members import Member
-from gpuyard_operator.scene import Decision, Scene, View
 from gpuyard_operator.status import Verdict
 
 
-def stranded(scene: Scene, view: View) -> Decision:
+def stranded(gang: Gang, view: View) -> Decision:
     """Some are bound and nothing holds places for the others: the Reservation was lost on the way."""
-    bound = tuple(member for member in scene.crew if member.holding)
-    until = commit.undo_at(bound, otherwise=scene.now)
-    if scene.now < until:
-        return Decision(scene.report(None), until)
-    says = f"undoes: {len(bound)} of {scene.minimum} members are bound without places"
+    bound = tuple(member for member in gang.crew if member.holding)
+    until = commit.undo_at(bound, otherwise=gang.now)
+    if gang.now < until:
+        return Decision(gang.report(None), until)
+    says = f"undoes: {len(bound)} of {gang.minimum} members are bound without places"
     return evict(bound, view.refused, says)
 
 
-def restart(scene: Scene) -> Decision:
+def restart(gang: Gang) -> Decision:
     """They start together again when all are there again."""
-    return evict(scene.members, (), f"restarts: {scene.left} of {scene.minimum} members are left")
+    return evict(gang.members, (), f"restarts: {gang.left} of {gang.minimum} members are left")
 
 
-def end(scene: Scene, verdict: Verdict) -> Decision:
+def end(gang: Gang, verdict: Verdict) -> Decision:
     """Say that the group is over; then whoever is left of one that is released goes."""
-    going = scene.members if verdict.reason == RELEASED else ()
+    going = gang.members if verdict.reason == RELEASED else ()
     gone = evict(going, (), f"is over: {verdict.message}")
-    return replace(gone, writes=scene.report(verdict) + gone.writes)
+    return replace(gone, writes=gang.report(verdict) + gone.writes)
 
 
 def evict(members: Sequence[Member], refused: Container[str], says: str) -> Decision:

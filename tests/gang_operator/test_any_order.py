@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gpuyard.groups import reservations
 from gpuyard.writes import Write
-from gpuyard_operator.memory import PATHS
+from gpuyard_operator.cache import PATHS
 from tests.gang_operator.world import World, pod_path
 
 HALF_BOUND_SECONDS = 5.0

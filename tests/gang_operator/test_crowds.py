@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuyard_operator.memory import PATHS
+from gpuyard_operator.cache import PATHS
 from tests.gang_operator.world import World, group_path
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from gpuyard.writes import JSON
 from gpuyard_kube.http import Server
 from gpuyard_operator import handlers
-from gpuyard_operator.memory import PATHS
+from gpuyard_operator.cache import PATHS
 
 
 class Seen:

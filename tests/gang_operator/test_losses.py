@@ -6,7 +6,7 @@ from gpuyard import annotations, vocabulary
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest
 from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.writes import JSON, Write
-from gpuyard_operator.memory import PATHS
+from gpuyard_operator.cache import PATHS
 from tests.gang_operator.world import World, pod_path
 
 LATER = 60.0

@@ -8,7 +8,7 @@ from gpuyard.groups import reservations
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
 from gpuyard.groups.reservations import Reservation, Seat, Victim
 from gpuyard.pods import memberships
-from gpuyard_operator.memory import PATHS
+from gpuyard_operator.cache import PATHS
 from tests.gang_operator.world import PLACES_SECONDS, World, gpus_of, pod_path
 
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"

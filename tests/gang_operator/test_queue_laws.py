@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gpuyard import vocabulary
 from gpuyard.groups import reservations
-from gpuyard_operator.memory import PATHS, Memory
+from gpuyard_operator.cache import PATHS, Cache
 from tests.gang_operator.world import World, gpus_of, group_path, pod_path
 
 QUOTAS = {"red": 4, "blue": 2}
@@ -101,7 +101,7 @@ def test_no_quota_is_ever_exceeded_and_all_have_their_turn(
 def test_books_kept_event_by_event_are_those_that_are_made_anew(
     order: list[str], troubles: list[tuple[str, int]]
 ) -> None:
-    world, kept = Counting(), Memory()
+    world, kept = Counting(), Cache()
     for resource in PATHS:
         kept.replace(resource, [])
     seen: dict[str, set[str]] = {resource: set() for resource in PATHS}
@@ -115,7 +115,7 @@ def test_books_kept_event_by_event_are_those_that_are_made_anew(
             for obj in listed.values():
                 kept.observe(resource, "MODIFIED", obj)
             seen[resource] = set(listed)
-        kept.board.settle(world.clock.now())
+        kept.queues.settle(world.clock.now())
 
     for name in order:
         world.appear(name)
@@ -123,13 +123,13 @@ def test_books_kept_event_by_event_are_those_that_are_made_anew(
     for kind, number in troubles:
         world.suffer(kind, number)
         learn()
-        anew = Memory()
+        anew = Cache()
         for resource, path in PATHS.items():
             anew.replace(resource, world.api.list(path))
-        anew.board.settle(world.clock.now())
+        anew.queues.settle(world.clock.now())
         for name in QUOTAS:
-            assert kept.board.book(name).status() == anew.board.book(name).status()
-            assert kept.board.book(name).waiting() == anew.board.book(name).waiting()
+            assert kept.queues.state(name).status() == anew.queues.state(name).status()
+            assert kept.queues.state(name).waiting() == anew.queues.state(name).waiting()
         for name in GANGS:
-            assert kept.board.standing(("default", name)) == anew.board.standing(("default", name))
+            assert kept.queues.admission(("default", name)) == anew.queues.admission(("default", name))
     world.advance(3)  # nothing that was begun may be left undone

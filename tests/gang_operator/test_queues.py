@@ -10,8 +10,8 @@ from gpuyard.groups import queues
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Reply, Write
-from gpuyard_operator.applications import HEAD_SECONDS
-from gpuyard_operator.books import Book
+from gpuyard_operator.queue_state import QueueState
+from gpuyard_operator.workloads import HEAD_SECONDS
 from tests.gang_operator.test_life import as_scheduler_plugins_has_it
 from tests.gang_operator.world import World, group_path, pod_path
 
@@ -86,7 +86,7 @@ def test_a_queue_that_does_not_exist_is_named_and_waited_for(world: World) -> No
 
 def test_names_of_queues_that_never_were_are_told_in_few_words_and_forgotten(world: World) -> None:
     names = [*map(str, range(20)), "q" * 100_000]
-    before = sum(isinstance(found, Book) for found in gc.get_objects())
+    before = sum(isinstance(found, QueueState) for found in gc.get_objects())
     for number, name in enumerate(names):
         gang(world, f"g{number}", pods=1, queue=name)
     assert {world.condition(name=f"g{number}")["reason"] for number in range(len(names))} == {"NoSuchQueue"}
@@ -96,19 +96,19 @@ def test_names_of_queues_that_never_were_are_told_in_few_words_and_forgotten(wor
         world.delete(pod_path(f"g{number}-0"))
     world.advance(5)
     gc.collect()
-    assert sum(isinstance(found, Book) for found in gc.get_objects()) <= before
+    assert sum(isinstance(found, QueueState) for found in gc.get_objects()) <= before
 
 
 def test_a_start_is_as_much_work_beside_queues_that_nobody_uses(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked, expire = list[Book](), Book.expire
+    looked, expire = list[QueueState](), QueueState.expire
 
-    def looking(book: Book, now: float) -> bool:
-        looked.append(book)
-        return expire(book, now)
+    def looking(state: QueueState, now: float) -> bool:
+        looked.append(state)
+        return expire(state, now)
 
-    monkeypatch.setattr(Book, "expire", looking)
+    monkeypatch.setattr(QueueState, "expire", looking)
     for number in range(50):
         world.queue(f"idle-{number}", gpus=1)
     world.queue("red", gpus=4)
@@ -116,7 +116,7 @@ def test_a_start_is_as_much_work_beside_queues_that_nobody_uses(
     looked.clear()
     gang(world, "a")
     assert running(world) == {"a"}
-    assert {id(book) for book in looked} == {id(looked[0])}
+    assert {id(state) for state in looked} == {id(looked[0])}
 
 
 def test_a_quota_that_is_raised_lets_the_first_in(world: World) -> None:

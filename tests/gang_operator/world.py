@@ -13,7 +13,7 @@ from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.direct import feed
 from gpuyard_cluster.clock import Steps
 from gpuyard_operator import groups
-from gpuyard_operator.memory import PATHS
+from gpuyard_operator.cache import PATHS
 from gpuyard_operator.service import Operator
 from tests.gang_operator.recorder import Recorder
 

@@ -39,7 +39,7 @@ from gpuyard_kube.api import Observer
 from gpuyard_kube.http import HttpApi, Server
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
-from gpuyard_operator.memory import PATHS as OPERATOR_RESOURCES
+from gpuyard_operator.cache import PATHS as OPERATOR_RESOURCES
 
 
 class EmbeddedYard:

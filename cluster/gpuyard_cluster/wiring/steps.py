@@ -25,7 +25,7 @@ from gpuyard_device_plugin.service import DevicePlugin, Ports
 from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
-from gpuyard_operator.memory import PATHS as OPERATOR_RESOURCES
+from gpuyard_operator.cache import PATHS as OPERATOR_RESOURCES
 
 
 class StepsYard:

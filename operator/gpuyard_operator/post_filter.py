@@ -17,7 +17,7 @@ def pursue(quest: Quest, known: Known, now: float) -> Outcome:
     found = asking.pursue(quest, known, now)
     if not isinstance(found, Refused):
         return found
-    match press(quest, known, now):
+    match preempt(quest, known, now):
         case Ask() as ask:
             return ask
         case Hold(again_at):
@@ -25,7 +25,7 @@ def pursue(quest: Quest, known: Known, now: float) -> Outcome:
     return found
 
 
-def press(quest: Quest, known: Known, now: float) -> Record | Ask | Hold | None:
+def preempt(quest: Quest, known: Known, now: float) -> Record | Ask | Hold | None:
     """How as many as are needed come to places at the expense of others; None: they do not, as things are."""
     members = quest.waiting[: quest.needed]
     if (reservation := asking.usable(quest, known, now)) is not None:

@@ -12,31 +12,31 @@ from gpuyard import vocabulary
 from gpuyard.groups import queues
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Write
-from gpuyard_operator import applications, queueing
-from gpuyard_operator.applications import Application
-from gpuyard_operator.books import Book
-from gpuyard_operator.scene import View
+from gpuyard_operator import queueing, workloads
+from gpuyard_operator.admission import Admission
+from gpuyard_operator.gang import View
+from gpuyard_operator.queue_state import QueueState
 from gpuyard_operator.shelf import Key, Shelf, by_name
-from gpuyard_operator.standing import Standing
+from gpuyard_operator.workloads import Workload
 
 LONGEST: Final = 253
 """Characters of a name that can be one, and of one that is repeated."""
 
 
-class Board:
-    """`view_of` tells the objects of a group. `settle` first, whenever a standing is to be known."""
+class QueueCache:
+    """`view_of` tells the objects of a group. `settle` first, whenever an admission is to be known."""
 
     def __init__(self, view_of: Callable[[Key], View]) -> None:
         self._view_of = view_of
         self._queues, self._products = Shelf(by_name), dict[str, str]()
-        self._about = applications.About(lambda name: self.book(name).queue, self._products.get)
-        self._books: dict[str, Book] = {}
-        self._busy: dict[str, Book] = {}
+        self._about = workloads.About(lambda name: self.state(name).queue, self._products.get)
+        self._states: dict[str, QueueState] = {}
+        self._busy: dict[str, QueueState] = {}
         """Those with groups: there may be thousands of queues that nobody uses."""
-        self._found: dict[Key, Application] = {}
+        self._found: dict[Key, Workload] = {}
         self._intended: dict[Key, JSON] = {}
         self._dirty: set[Key] = set()
-        self._standings: dict[Key, Standing] = {}
+        self._admissions: dict[Key, Admission] = {}
         self.changed: set[str] = set()
         """The names of the queues whose use or line has changed; whoever tells of them takes them away."""
 
@@ -74,49 +74,49 @@ class Board:
     def settle(self, now: float) -> set[Key]:
         """Take in all that is new: the groups to which their queue says something else than before."""
         moved = [self._file(key, now) for key in self._dirty]
-        moved += [book.expire(now) for book in self._busy.values()]
+        moved += [state.expire(now) for state in self._busy.values()]
         self._dirty.clear()
         if not any(moved):
             return set()
-        before, self._standings = self._standings, self._judged()
-        either = before.keys() | self._standings.keys()
-        return {key for key in either if before.get(key) != self._standings.get(key)}
+        before, self._admissions = self._admissions, self._judged()
+        either = before.keys() | self._admissions.keys()
+        return {key for key in either if before.get(key) != self._admissions.get(key)}
 
-    def standing(self, key: Key) -> Standing | None:
+    def admission(self, key: Key) -> Admission | None:
         """What its queue says to a group; None where it has none."""
         found = self._found.get(key)
         if found is None:
             return None
-        book = self._books[found.queue]
-        if book.queue is None:
+        state = self._states[found.queue]
+        if state.queue is None:
             detail = f"there is no Queue {found.queue:.{LONGEST}}, which {vocabulary.QUEUE} names"
-            return Standing(refusal=Rejection("", Reason.NO_SUCH_QUEUE, detail))
-        return self._standings.get(key) or queueing.beyond(book.queue)
+            return Admission(refusal=Rejection("", Reason.NO_SUCH_QUEUE, detail))
+        return self._admissions.get(key) or queueing.beyond(state.queue)
 
-    def book(self, name: str) -> Book:
-        """The book of a queue; an empty one where nobody knows it."""
-        return self._books.get(name, Book())
+    def state(self, name: str) -> QueueState:
+        """The state of a queue; an empty one where nobody knows it."""
+        return self._states.get(name, QueueState())
 
     def queue(self, name: str) -> JSON | None:
         """The object of a queue, as last seen."""
         return self._queues.newest(("", name))
 
-    def _judged(self) -> dict[Key, Standing]:
-        return queueing.judge([line for book in self._busy.values() if (line := book.line()) is not None])
+    def _judged(self) -> dict[Key, Admission]:
+        return queueing.judge([line for state in self._busy.values() if (line := state.line()) is not None])
 
     def _file(self, key: Key, now: float) -> bool:
         """Whether the application of a group is another than before."""
         view, intended = self._view_of(key), self._intended.get(key)
         if intended is not None and view.reservation is None:
             view = replace(view, reservation=intended)
-        before, found = self._found.get(key), applications.read(key, view, self._about, now)
+        before, found = self._found.get(key), workloads.read(key, view, self._about, now)
         if before == found:
             return False
         if before is not None:
-            self._books[before.queue].take(key)
+            self._states[before.queue].take(key)
             del self._found[key]
         if found is not None:
-            self._books.setdefault(found.queue, Book()).put(found, now)
+            self._states.setdefault(found.queue, QueueState()).put(found, now)
             self._found[key] = found
         names = {each.queue for each in (before, found) if each is not None}
         self._keep(names)
@@ -124,28 +124,28 @@ class Board:
         return True
 
     def _keep(self, names: Iterable[str]) -> None:
-        """Of books that were written in or struck out of. PodGroups may name queues that never were."""
+        """Of queues that groups were entered into or struck out of. PodGroups may name queues that never were."""
         for name in names:
-            book = self._books[name]
-            if book.groups:
+            state = self._states[name]
+            if state.groups:
                 self._busy[name] = book
             else:
                 self._busy.pop(name, None)
-                if book.queue is None:
-                    del self._books[name]
+                if state.queue is None:
+                    del self._states[name]
 
     def _learn(self, touched: Collection[Key]) -> set[Key]:
         """Queues that have changed; their own status is none of it. Their groups are all entered anew."""
         concerned = set[Key]()
         for key in touched:
-            obj, book = self._queues.newest(key), self._books.setdefault(key[1], Book())
+            obj, state = self._queues.newest(key), self._states.setdefault(key[1], QueueState())
             queue = queues.from_object(obj) if obj is not None else None
-            if queue != book.queue:
-                book.queue = queue
-                concerned |= book.groups.keys()
+            if queue != state.queue:
+                state.queue = queue
+                concerned |= state.groups.keys()
                 self.changed.add(key[1])
         for key in concerned:
-            self._books[self._found.pop(key).queue].take(key)
+            self._states[self._found.pop(key).queue].take(key)
         self._keep({name for _, name in touched})
         self._dirty |= concerned
         return concerned

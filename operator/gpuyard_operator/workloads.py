@@ -18,8 +18,8 @@ from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import seconds
 from gpuyard_operator import groups, members, status
+from gpuyard_operator.gang import Gang, View, members_of
 from gpuyard_operator.members import ENDED, Member
-from gpuyard_operator.scene import Scene, View, members_of
 from gpuyard_operator.shelf import Key
 
 HEAD_SECONDS: Final = 3600.0
@@ -33,7 +33,7 @@ MOST_KNOWN: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class Workload:
     """What the queue `queue` is to give to a group. `rank` is its place in the line, the lowest first."""
 
     key: Key
@@ -97,7 +97,7 @@ class About:
         return self._known[key]
 
 
-def read(key: Key, facts: View, about: About, now: float) -> Application | None:
+def read(key: Key, facts: View, about: About, now: float) -> Workload | None:
     """The application of a group; None when it has no queue.
 
     The pods of a group that is gone still hold what they hold, if they name the queue themselves.
@@ -109,11 +109,11 @@ def read(key: Key, facts: View, about: About, now: float) -> Application | None:
     pods = {str(pod["metadata"]["uid"]): pod for pod in facts.pods if members.read(pod)}
     held = _places(members_of(facts.pods), facts.reservation).items()
     rank = (*turn(_priority(facts.pods), _age(facts.group)), key)
-    found = Application(key, name, rank, _sum(about.demand(pods[uid], models, node) for uid, node in held))
+    found = Workload(key, name, rank, _sum(about.demand(pods[uid], models, node) for uid, node in held))
     if group is None or group.terminating or facts.reservation is not None:
         return found
-    scene = Scene.of(group, facts.pods, now)
-    if (quest := scene.quest()) is None:
+    gang = Gang.of(group, facts.pods, now)
+    if (quest := gang.quest()) is None:
         return found
     asked = [(member.uid, pods[member.uid]) for member in quest.waiting]
     return replace(
@@ -121,7 +121,7 @@ def read(key: Key, facts: View, about: About, now: float) -> Application | None:
         waiting=tuple((uid, about.demand(pod, models)) for uid, pod in asked),
         needed=quest.needed,
         kinds=frozenset(kind for _, pod in asked for kind in about.kinds(pod)),
-        firm_until=_firm_until(scene),
+        firm_until=_firm_until(gang),
     )
 
 
@@ -133,11 +133,11 @@ def _places(found: Sequence[Member], reservation: JSON | None) -> dict[str, str]
     return reserved | {m.uid: m.node for m in found if m.node and m.phase not in ENDED}
 
 
-def _firm_until(scene: Scene) -> float:
+def _firm_until(gang: Gang) -> float:
     """A group that never could start, and members that come late to one that did, are in nobody's way."""
-    group = scene.group
+    group = gang.group
     refused_at = seconds(group.status.get("scheduleStartTime"))
-    if scene.started() or (status.drops_conditions(group) and refused_at is None):
+    if gang.started() or (status.drops_conditions(group) and refused_at is None):
         return 0.0
     if refused_at is not None:
         return refused_at + HEAD_SECONDS

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from gpuyard import vocabulary
 from gpuyard.groups import queues, reservations
 from gpuyard.writes import JSON, Reply, Write
-from gpuyard_operator.board import Board
 from gpuyard_operator.changes import Changes
+from gpuyard_operator.gang import View
 from gpuyard_operator.groups import path as groups_path
 from gpuyard_operator.holdings import Holdings
-from gpuyard_operator.rivals import Rivals
-from gpuyard_operator.scene import View
+from gpuyard_operator.queue_cache import QueueCache
 from gpuyard_operator.shelf import Key, Shelf, by_claim, by_name, version
+from gpuyard_operator.victims import Victims
 
 PATHS = {
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",
@@ -29,14 +29,14 @@ PATHS = {
 _KINDS = {"PodGroup": "podgroups", "Reservation": "reservations", "Pod": "pods"}
 
 
-class Memory:
+class Cache:
     """Every method that learns returns the keys of the groups about which there is something new."""
 
     def __init__(self, *, preempts: bool = True) -> None:
-        self.changes, self._holdings, self.board = Changes(), Holdings(), Board(self.view)
+        self.changes, self._holdings, self.queues = Changes(), Holdings(), QueueCache(self.view)
         self._shelves = {"podgroups": Shelf(by_name), "reservations": Shelf(by_name), "pods": Shelf(by_claim)}
         self._listed: set[str] = set()
-        self.rivals = Rivals(preempts=preempts)
+        self.victims = Victims(preempts=preempts)
 
     @property
     def synced(self) -> bool:
@@ -51,9 +51,9 @@ class Memory:
         touched = set() if shelf is None else shelf.replace(listed, as_of=as_of)
         touched |= self._seat(resource, touched)
         if resource == "pods":
-            touched |= self.rivals.replace(listed, as_of)
-        self.board.touch(touched)
-        touched |= self._holdings.replace(resource, listed, as_of) | self.board.replace(
+            touched |= self.victims.replace(listed, as_of)
+        self.queues.touch(touched)
+        touched |= self._holdings.replace(resource, listed, as_of) | self.queues.replace(
             resource, listed, as_of
         )
         if resource in self._listed:
@@ -65,19 +65,19 @@ class Memory:
         """See `gpuyard_kube.api.Observer`."""
         self.changes.observe(resource, event, obj)
         touched, shelf = self._holdings.observe(resource, event, obj), self._shelves.get(resource)
-        touched |= self.board.observe(resource, event, obj)
+        touched |= self.queues.observe(resource, event, obj)
         if resource == "pods":
-            touched |= self.rivals.observe(event, obj)
+            touched |= self.victims.observe(event, obj)
         if shelf is not None:
             found = shelf.drop(obj) if event == "DELETED" else shelf.put(obj)
-            self.board.touch(found)
+            self.queues.touch(found)
             touched |= found | self._seat(resource, found)
         return touched
 
     def replace_pods(self, key: Key, pods: Iterable[JSON], as_of: int) -> set[Key]:
         """All pods of one group, from a list of that version."""
         touched = self._shelves["pods"].replace(pods, among=key, as_of=as_of)
-        self.board.touch(touched)
+        self.queues.touch(touched)
         return touched
 
     def learn(self, key: Key, write: Write, reply: Reply) -> set[Key]:
@@ -85,7 +85,7 @@ class Memory:
         if write.method == "DELETE" and (reply.ok or reply.status == 404):
             return self._forget(key, write.path)
         if reply.ok and write.path.endswith("/eviction") and isinstance(write.body, dict):
-            self.rivals.evicted(write.body["deleteOptions"]["preconditions"]["uid"])
+            self.victims.evicted(write.body["deleteOptions"]["preconditions"]["uid"])
         resource = _KINDS.get(str(reply.body.get("kind")))
         if reply.ok and resource is not None:
             return self.observe(resource, "MODIFIED", reply.body)
@@ -121,7 +121,7 @@ class Memory:
         touched = set[Key]()
         for key in [*keys] if resource == "reservations" else ():
             self._holdings.seat(key, self.reservation(key))
-            touched |= self.rivals.decide(key, self.reservation(key))
+            touched |= self.victims.decide(key, self.reservation(key))
         return touched
 
     def _forget(self, key: Key, path: str) -> set[Key]:

@@ -13,12 +13,12 @@ from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
 from gpuyard_kube.timestamps import seconds
 from gpuyard_operator import actions, commit, endings, reasons, status
+from gpuyard_operator.admission import Admission
 from gpuyard_operator.asking import Known, Quest
 from gpuyard_operator.groups import RELEASE, RESTART, Group
 from gpuyard_operator.members import Member, read
-from gpuyard_operator.rivals import Rivalry
-from gpuyard_operator.standing import Standing
 from gpuyard_operator.status import Verdict
+from gpuyard_operator.victims import Preemption
 
 LEADER_SECONDS: Final = 5.0
 """How long members wait for a leader that comes with them, or else after them: time enough to create all pods."""
@@ -36,9 +36,9 @@ class View:
     lost: frozenset[str] = frozenset()
     refused: frozenset[str] = frozenset()
     """The paths of evictions that failed."""
-    standing: Standing | None = None
+    admission: Admission | None = None
     """What the group's queue says; None where it has none."""
-    rivalry: Rivalry = Rivalry()
+    preemption: Preemption = Preemption()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Gang:
     """A view, read: the members in the order of their names."""
 
     group: Group
@@ -69,8 +69,8 @@ class Scene:
     """For whom its pods have to go."""
 
     @classmethod
-    def of(cls, group: Group, pods: Sequence[JSON], now: float) -> "Scene":
-        """The scene of a group whose members are among these pods."""
+    def of(cls, group: Group, pods: Sequence[JSON], now: float) -> "Gang":
+        """The gang of a group whose members are among these pods."""
         natives = sum(map(memberships.is_native, pods))
         return cls(group, members_of(pods), now, natives, leaders.find(pods, group.min_member))
 

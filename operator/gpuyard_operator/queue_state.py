@@ -1,6 +1,6 @@
-"""The book of one queue: what its groups hold, and who of them waits, in order.
+"""The state of one queue: what its groups hold, and who of them waits, in order.
 
-Stands for the ClusterQueue in Kueue's cache. Law: what is used is the sum of what the groups in the book hold.
+Stands for the ClusterQueue in Kueue's cache. Law: what is used is the sum of what its groups hold.
 """
 
 from bisect import bisect_left, insort
@@ -10,25 +10,25 @@ from dataclasses import dataclass, field, replace
 from gpuyard.groups import queues
 from gpuyard.groups.queues import Queue
 from gpuyard.writes import JSON
-from gpuyard_operator.applications import Application
 from gpuyard_operator.queueing import LOOK, Line
 from gpuyard_operator.shelf import Key
+from gpuyard_operator.workloads import Workload
 
 Ranks = list[tuple[int, int, Key]]
 
 
 @dataclass(slots=True)
-class Book:
+class QueueState:
     """`queue` is None where only groups know of it. Those in `firm` are waited for, those in `others` overtaken."""
 
     queue: Queue | None = None
-    groups: dict[Key, Application] = field(default_factory=dict)
+    groups: dict[Key, Workload] = field(default_factory=dict)
     firm: Ranks = field(default_factory=list)
     others: Ranks = field(default_factory=list)
     _used: Counter[str] = field(default_factory=Counter)
 
-    def put(self, found: Application, now: float) -> None:
-        """Enter a group that is not in the book."""
+    def put(self, found: Workload, now: float) -> None:
+        """Enter a group that is not there yet."""
         self.groups[found.key] = found
         self._used.update(found.holds)
         if found.waiting:

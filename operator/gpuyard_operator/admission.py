@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gpuyard.groups.plans import Unplaceable
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard_operator import pressing
+from gpuyard_operator import post_filter
 from gpuyard_operator.asking import Known, Outcome, Quest
 
 _NEVER = (
@@ -23,7 +23,7 @@ _NEVER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Admission:
     """What a queue says to a group: `members`, by UID, are let in, or none for the reason of `refusal`."""
 
     members: frozenset[str] = frozenset()
@@ -43,14 +43,14 @@ class Queued:
     told: bool
 
 
-def pursue(quest: Quest, standing: Standing | None, known: Known, now: float) -> Outcome | Queued:
-    """`pressing.pursue`, as far as the group's queue lets it; without a queue nothing is in the way."""
-    if standing is None:
-        return pressing.pursue(quest, known, now)
-    if standing.refusal is not None:
-        return Queued(standing.refusal, standing.until, told=not standing.passing)
-    waiting = tuple(member for member in quest.waiting if member.uid in standing.members)
-    return pressing.pursue(replace(quest, waiting=waiting), known, now)
+def pursue(quest: Quest, admission: Admission | None, known: Known, now: float) -> Outcome | Queued:
+    """`post_filter.pursue`, as far as the group's queue lets it; without a queue nothing is in the way."""
+    if admission is None:
+        return post_filter.pursue(quest, known, now)
+    if admission.refusal is not None:
+        return Queued(admission.refusal, admission.until, told=not admission.passing)
+    waiting = tuple(member for member in quest.waiting if member.uid in admission.members)
+    return post_filter.pursue(replace(quest, waiting=waiting), known, now)
 
 
 def stands_in_line(answer: Unplaceable) -> bool:

@@ -17,17 +17,17 @@ from gpuyard_operator.shelf import Key, Shelf, uid_of
 
 
 @dataclass(frozen=True, slots=True)
-class Rivalry:
-    """How a group stands against others: who is still `there` of those that have to go for it, and who of them
-    `stays` because nobody has told them to go. `by`: for whom its own pods have to go; empty where they need not.
+class Preemption:
+    """How a group stands against others: who is still `present` of those that have to go for it, and who of them
+    is `unevicted`: nobody has told them to go. `preemptor`: for whom its own pods have to go; empty where they need not.
     """
 
-    there: tuple[Victim, ...] = ()
-    stays: tuple[Victim, ...] = ()
-    by: str = ""
+    present: tuple[Victim, ...] = ()
+    unevicted: tuple[Victim, ...] = ()
+    preemptor: str = ""
 
 
-class Rivals:
+class Victims:
     """What learns returns the keys of the groups that have to look again."""
 
     def __init__(self, *, preempts: bool) -> None:
@@ -42,13 +42,13 @@ class Rivals:
         """The lowest priority of a pod on a node; None where nobody is to be evicted, or nobody is there."""
         return min(self._priorities, default=None) if self._preempts else None
 
-    def of(self, key: Key) -> Rivalry:
+    def of(self, key: Key) -> Preemption:
         """How the group stands."""
         known = self._decisions.get(key)
         there = tuple(victim for victim in known.victims if self._at(victim.uid)) if known else ()
         stays = tuple(victim for victim in there if not self._is_leaving(victim.uid))
         by = [found for found in self._decisions.values() if key in _groups(found)]
-        return Rivalry(there, stays, min(map(_name, by), default=""))
+        return Preemption(there, stays, min(map(_name, by), default=""))
 
     def decide(self, key: Key, obj: JSON | None) -> set[Key]:
         """The Reservation of a group, as last seen."""
