@@ -1,4 +1,4 @@
-"""What reconciling looks at, and what comes out of it, as values."""
+"""One gang now, as reconciling looks at it, and what comes out of that: all as values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -105,7 +105,7 @@ class QueueCache:
         return queueing.judge([line for state in self._busy.values() if (line := state.line()) is not None])
 
     def _file(self, key: Key, now: float) -> bool:
-        """Whether the application of a group is another than before."""
+        """Whether the workload of a group is another than before."""
         view, intended = self._view_of(key), self._intended.get(key)
         if intended is not None and view.reservation is None:
             view = replace(view, reservation=intended)
@@ -128,7 +128,7 @@ class QueueCache:
         for name in names:
             state = self._states[name]
             if state.groups:
-                self._busy[name] = book
+                self._busy[name] = state
             else:
                 self._busy.pop(name, None)
                 if state.queue is None:

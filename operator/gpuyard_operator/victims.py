@@ -18,8 +18,8 @@ from gpuyard_operator.shelf import Key, Shelf, uid_of
 
 @dataclass(frozen=True, slots=True)
 class Preemption:
-    """How a group stands against others: who is still `present` of those that have to go for it, and who of them
-    is `unevicted`: nobody has told them to go. `preemptor`: for whom its own pods have to go; empty where they need not.
+    """How a group stands against others: who is still `present` of those that have to go for it, and who of them is
+    `unevicted`: nobody has told them to go. `preemptor`: for whom its own pods have to go; empty where they need not.
     """
 
     present: tuple[Victim, ...] = ()
@@ -45,10 +45,10 @@ class Victims:
     def of(self, key: Key) -> Preemption:
         """How the group stands."""
         known = self._decisions.get(key)
-        there = tuple(victim for victim in known.victims if self._at(victim.uid)) if known else ()
-        stays = tuple(victim for victim in there if not self._is_leaving(victim.uid))
+        present = tuple(victim for victim in known.victims if self._at(victim.uid)) if known else ()
+        unevicted = tuple(victim for victim in present if not self._is_leaving(victim.uid))
         by = [found for found in self._decisions.values() if key in _groups(found)]
-        return Preemption(there, stays, min(map(_name, by), default=""))
+        return Preemption(present, unevicted, min(map(_name, by), default=""))
 
     def decide(self, key: Key, obj: JSON | None) -> set[Key]:
         """The Reservation of a group, as last seen."""

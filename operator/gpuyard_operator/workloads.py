@@ -98,7 +98,7 @@ class About:
 
 
 def read(key: Key, facts: View, about: About, now: float) -> Workload | None:
-    """The application of a group; None when it has no queue.
+    """The workload of a group; None when it has no queue.
 
     The pods of a group that is gone still hold what they hold, if they name the queue themselves.
     """
