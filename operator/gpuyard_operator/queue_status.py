@@ -9,6 +9,7 @@ from typing import Final
 from gpuyard.groups import queues
 from gpuyard.writes import PatchType, Write
 from gpuyard_kube.api import Api
+from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator.queue_cache import QueueCache
 
@@ -25,20 +26,19 @@ class QueueStatus:
     def look(self) -> None:
         if self._queues.changed and not self._working and not self._stopped:
             self._working = True
-            self._runtime.spawn(self._tell(), "operator queues")
+            keep_on(self._runtime, self._tell, "operator queues")
 
     def stop(self) -> None:
         """Begin no further write."""
         self._stopped = True
 
-    async def _tell(self) -> None:
-        while self._queues.changed and not self._stopped:
-            names = sorted(self._queues.changed)
-            self._queues.changed.clear()
-            for name in names:
-                await self._write(name)
-            await self._runtime.sleep_until(self._runtime.now() + TELL_SECONDS)
-        self._working = False
+    async def _tell(self) -> bool:
+        for name in sorted(self._queues.changed):
+            self._queues.changed.discard(name)
+            await self._write(name)
+        await self._runtime.sleep_until(self._runtime.now() + TELL_SECONDS)
+        self._working = bool(self._queues.changed) and not self._stopped
+        return self._working
 
     async def _write(self, name: str) -> None:
         status, known = self._queues.state(name).status(), self._queues.queue(name)

@@ -7,6 +7,7 @@ but its ports, so the same object runs on asyncio and single-stepped. Its memory
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from gpuyard import vocabulary
@@ -15,6 +16,7 @@ from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.pods import memberships
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.api import Api
+from gpuyard_kube.loops import keep_on
 from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
@@ -94,25 +96,23 @@ class Operator:
         if self._stopped or not self._cache.synced:
             return
         for key in sorted(keys - self._items.keys()):
-            self._open(key)
+            item = self._items[key] = WorkItem(key, self._runtime.signal())
+            keep_on(self._runtime, partial(self._serve, item), f"operator {'/'.join(key)}")
         waiting = [key for key, item in self._items.items() if item.answers] if changed else []
         for key in sorted({*keys, *waiting}):
             self._items[key].wake()
 
-    def _open(self, key: Key) -> None:
-        item = self._items[key] = WorkItem(key, self._runtime.signal())
-        self._runtime.spawn(self._serve(item), f"operator {'/'.join(key)}")
-
-    async def _serve(self, item: WorkItem) -> None:
-        while not self._stopped:
-            item.dirty = False
-            await self._turn(item)
-            if item.dirty or self._stopped:
-                continue
+    async def _serve(self, item: WorkItem) -> bool:
+        if self._stopped:
+            return False
+        item.dirty = False
+        await self._turn(item)
+        if not item.dirty and not self._stopped:
             if not self._cache.knows(item.key):
                 del self._items[item.key]
-                return
+                return False
             await item.signal.wait(item.wake_at)
+        return True
 
     async def _turn(self, item: WorkItem) -> None:
         """Decide once and do it; the first write that fails ends the turn."""

@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from gpuyard_kube.api import Api
+from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
 
 
@@ -23,7 +24,7 @@ class Worker(ABC):
 
     def start(self) -> None:
         """Begin to work, as soon as all resources are known."""
-        self._runtime.spawn(self._run(), self._actor)
+        keep_on(self._runtime, self._turn, self._actor)
 
     def stop(self) -> None:
         """Do nothing more."""
@@ -38,10 +39,12 @@ class Worker(ABC):
     def _next_at(self) -> float | None:
         """When there will be something to do without anything happening."""
 
-    async def _run(self) -> None:
-        while not self._stopped:
-            work = None if self._unseen else self._next()
-            if work is None:
-                await self._changed.wait(None if self._unseen else self._next_at())
-            else:
-                await work
+    async def _turn(self) -> bool:
+        if self._stopped:
+            return False
+        work = None if self._unseen else self._next()
+        if work is None:
+            await self._changed.wait(None if self._unseen else self._next_at())
+        else:
+            await work
+        return True

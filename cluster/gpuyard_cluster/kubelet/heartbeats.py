@@ -3,8 +3,11 @@
 Stands for the kubelet's lease controller (`kube-node-lease`, 40 s, renewed every 10 s).
 """
 
+from functools import partial
+
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_kube.api import Api
+from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
 from gpuyard_kube.timestamps import rfc3339_micro
 
@@ -24,12 +27,17 @@ class Heart:
     def stop(self) -> None:
         self._stopped = True
 
-    async def beat(self, name: str) -> None:
+    def start(self, name: str) -> None:
         """Renew the Lease of the node of that name for as long as nobody says `stop`."""
-        while not self._stopped:
-            if self.node is not None:
-                await self._renew(name, self.node)
-            await self._runtime.sleep_until(self._runtime.now() + RENEW_SECONDS)
+        keep_on(self._runtime, partial(self._beat, name), f"kubelet {name} heartbeats")
+
+    async def _beat(self, name: str) -> bool:
+        if self._stopped:
+            return False
+        if self.node is not None:
+            await self._renew(name, self.node)
+        await self._runtime.sleep_until(self._runtime.now() + RENEW_SECONDS)
+        return True
 
     async def _renew(self, name: str, node: JSON) -> None:
         now = self._runtime.now()

@@ -23,6 +23,7 @@ from gpuyard_cluster.logs import LogLine, NoLogsError
 from gpuyard_device_plugin.kubelet_api.deviceplugin_v1beta1_pb2 import Device
 from gpuyard_device_plugin.kubelet_api.podresources_v1_pb2 import ListPodResourcesResponse
 from gpuyard_kube.api import Api
+from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
 
 
@@ -57,14 +58,12 @@ class Kubelet:
     def start(self) -> None:
         """Register the node and begin to work."""
         self._writer.look_at(NODE)
-        self._runtime.spawn(self._admit_pods(), f"kubelet {self._machine.name} admission")
-        writing = self._writer.run(self._pods, self._node, self._allocator)
-        self._runtime.spawn(writing, f"kubelet {self._machine.name} status")
+        name = self._machine.name
+        keep_on(self._runtime, self._admit_next, f"kubelet {name} admission")
+        self._writer.start(self._pods, self._node, self._allocator)
         self._preparation.start()
         if self._heart is not None:
-            self._runtime.spawn(
-                self._heart.beat(self._machine.name), f"kubelet {self._machine.name} heartbeats"
-            )
+            self._heart.start(name)
 
     def stop(self) -> None:
         """As if the process had died: nothing is decided or written any more."""
@@ -142,14 +141,16 @@ class Kubelet:
             self._allocator.release(holders)
         self._arrived.fire()
 
-    async def _admit_pods(self) -> None:
-        while not self._stopped:
-            node = self._node.obj
-            pod = self._pods.next_to_admit() if node is not None else None
-            if pod is None or node is None:
-                await self._arrived.wait(None)
-            else:
-                await self._admit(pod, node)
+    async def _admit_next(self) -> bool:
+        if self._stopped:
+            return False
+        node = self._node.obj
+        pod = self._pods.next_to_admit() if node is not None else None
+        if pod is None or node is None:
+            await self._arrived.wait(None)
+        else:
+            await self._admit(pod, node)
+        return True
 
     async def _admit(self, pod: JSON, node: JSON) -> None:
         refusal = await admission.judge(pod, node, self._pods.admitted(), self._allocator)

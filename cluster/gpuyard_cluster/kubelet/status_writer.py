@@ -5,6 +5,7 @@ writing, so that looking once too often is harmless.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.kubelet import pod_lifecycle, telling
@@ -14,6 +15,7 @@ from gpuyard_cluster.kubelet.node_pods import NodePods
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.own_node import OwnNode
 from gpuyard_kube.api import Api
+from gpuyard_kube.loops import keep_on
 from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
 
@@ -43,16 +45,22 @@ class StatusWriter:
         self._stopped = True
         self._changed.fire()
 
-    async def run(self, pods: NodePods, node: OwnNode, allocator: DeviceAllocator) -> None:
+    def start(self, pods: NodePods, node: OwnNode, allocator: DeviceAllocator) -> None:
         """Write until it is told to stop."""
-        while not self._stopped:
-            key = self._agenda.pop(self._runtime.now())
-            if key is None:
-                await self._changed.wait(self._agenda.next_at())
-                continue
-            write = self._of_node(node) if key == NODE else self._of_pod(key, pods, allocator)
-            if write is not None:
-                await self._send(key, pods.get(key), write)
+        turn = partial(self._turn, pods, node, allocator)
+        keep_on(self._runtime, turn, f"kubelet {self._machine.name} status")
+
+    async def _turn(self, pods: NodePods, node: OwnNode, allocator: DeviceAllocator) -> bool:
+        if self._stopped:
+            return False
+        key = self._agenda.pop(self._runtime.now())
+        if key is None:
+            await self._changed.wait(self._agenda.next_at())
+            return True
+        write = self._of_node(node) if key == NODE else self._of_pod(key, pods, allocator)
+        if write is not None:
+            await self._send(key, pods.get(key), write)
+        return True
 
     async def _send(self, key: str, pod: JSON | None, write: Write) -> None:
         reply = await self._api.send(write)

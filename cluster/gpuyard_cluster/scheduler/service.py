@@ -20,6 +20,7 @@ from gpuyard_cluster.scheduler.pods import PodInfo
 from gpuyard_cluster.scheduler.preemption import DefaultPreemption, Preemption, Spared
 from gpuyard_cluster.scheduler.queue import SchedulingQueue
 from gpuyard_kube.api import Api
+from gpuyard_kube.loops import keep_on
 from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
 
@@ -54,7 +55,7 @@ class Scheduler:
 
     def start(self) -> None:
         """Begin to schedule, as soon as everything is known."""
-        self._runtime.spawn(self._run(), _ACTOR)
+        keep_on(self._runtime, self._turn, _ACTOR)
 
     def stop(self) -> None:
         """Take no further pod. A request that is out may still be answered."""
@@ -71,14 +72,16 @@ class Scheduler:
         self._handlers.observe(resource, event, obj)
         self._changed.fire()
 
-    async def _run(self) -> None:
-        while not self._stopped:
-            synced = self._handlers.synced
-            pod = self._queue.pop(self._runtime.now()) if synced else None
-            if pod is None:
-                await self._changed.wait(self._queue.next_at() if synced else None)
-            else:
-                await self._cycle(pod)
+    async def _turn(self) -> bool:
+        if self._stopped:
+            return False
+        synced = self._handlers.synced
+        pod = self._queue.pop(self._runtime.now()) if synced else None
+        if pod is None:
+            await self._changed.wait(self._queue.next_at() if synced else None)
+        else:
+            await self._cycle(pod)
+        return True
 
     async def _cycle(self, pod: PodInfo) -> None:
         """Filter and score are strictly serial: the next pod's cycle begins when this one's has ended."""

@@ -12,7 +12,7 @@ class Chest:
         self.steps = Steps()
         self.api = DirectApi(APIServer(self.steps.now), "kubelet")
         self.heart = Heart(self.api, self.steps)
-        self.steps.spawn(self.heart.beat("node-1"), "heartbeats")
+        self.heart.start("node-1")
 
     def register(self) -> None:
         write = Write("POST", "/api/v1/nodes", {"metadata": {"name": "node-1"}})
