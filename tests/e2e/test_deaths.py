@@ -93,22 +93,49 @@ def death_after(number: int) -> Prepare:
     return prepare
 
 
+def at_write(yard: StepsYard, number: int, fault: Callable[[str], ApiError | None]) -> None:
+    """What write `number` of the parts is answered, by its path."""
+    left = number
+
+    def answer(request: Request) -> ApiError | None:
+        nonlocal left
+        counts = request.headers.get("user-agent") != "kubectl" and not for_people(request.path)
+        left -= counts
+        if left or not counts:
+            return None
+        left = -1
+        return fault(request.path)
+
+    yard.server.faults.append(answer)
+
+
 def failure_of(number: int) -> Prepare:
     """Write `number` of the parts fails, as when etcd is away for a moment."""
+    timed_out = ApiError(500, "InternalError", "etcdserver: request timed out")
+    return lambda yard: at_write(yard, number, lambda _: timed_out)
+
+
+def fault_at(number: int) -> Prepare:
+    """At write `number` its part comes upon a fault of its own, which whoever runs it reports.
+
+    Not at a Bind: that is a question, and the one who asked asks again.
+    """
+
+    def fault(path: str) -> None:
+        if not path.endswith("/binding"):
+            raise LookupError("a fault of ours")
 
     def prepare(yard: StepsYard) -> None:
-        left = number
+        step = yard.clock.step
 
-        def fail(request: Request) -> ApiError | None:
-            nonlocal left
-            counts = request.headers.get("user-agent") != "kubectl" and not for_people(request.path)
-            left -= counts
-            if left == 0 and counts:
-                left = -1
-                return ApiError(500, "InternalError", "etcdserver: request timed out")
-            return None
+        def reported() -> str | None:
+            try:
+                return step()
+            except LookupError:
+                return "a fault"
 
-        yard.server.faults.append(fail)
+        yard.clock.step = reported  # type: ignore[method-assign]
+        at_write(yard, number, fault)
 
     return prepare
 
@@ -148,3 +175,7 @@ def test_a_part_that_dies_after_a_write_goes_on_from_the_api(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_write_that_fails_is_made_good(name: str) -> None:
     assert problems(load(ROOT / name), failure_of) == []
+
+
+def test_a_part_that_comes_upon_a_fault_of_its_own_goes_on_with_its_work() -> None:
+    assert problems(load(ROOT / "04-gang"), fault_at) == []

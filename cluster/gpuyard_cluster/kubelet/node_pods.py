@@ -6,11 +6,12 @@ one judges the pod anew.
 
 from collections.abc import Callable, Iterable
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.kubelet import checkpoint
 from gpuyard_cluster.kubelet.admission import Refusal
 from gpuyard_cluster.kubelet.checkpoint import Disk, Started
-from gpuyard_cluster.kubelet.pod_lifecycle import PodRecord, deleting, terminal
+from gpuyard_cluster.kubelet.pod_lifecycle import PodRecord, deleting
 from gpuyard_cluster.logs import NoLogsError
 
 
@@ -83,7 +84,7 @@ class NodePods:
 
     def admitted(self) -> list[JSON]:
         """The pods that run."""
-        return [pod for uid, pod in self._pods.items() if uid in self._started and not terminal(pod)]
+        return [pod for uid, pod in self._pods.items() if uid in self._started and not has_ended(pod)]
 
     def active(self) -> list[JSON]:
         """The pods that run, and last the one in hand."""
@@ -94,7 +95,7 @@ class NodePods:
         """The UIDs that may hold devices; None as long as it is not known which pods there are."""
         if not self._listed:
             return None
-        alive = {uid for uid, pod in self._pods.items() if not terminal(pod) and uid not in self._refused}
+        alive = {uid for uid, pod in self._pods.items() if not has_ended(pod) and uid not in self._refused}
         return alive | ({self._admitting} if self._admitting else set())
 
     def find(self, namespace: str, name: str) -> tuple[JSON, Started]:
@@ -110,7 +111,7 @@ class NodePods:
         return (pod.get("spec") or {}).get("nodeName") == self._node
 
     def _waits(self, uid: str, pod: JSON) -> bool:
-        return not (uid in self._started or uid in self._refused or terminal(pod) or deleting(pod))
+        return not (uid in self._started or uid in self._refused or has_ended(pod) or deleting(pod))
 
     def _forget_gone(self) -> None:
         self._refused = {uid: found for uid, found in self._refused.items() if uid in self._pods}

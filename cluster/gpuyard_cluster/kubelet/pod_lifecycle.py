@@ -17,6 +17,7 @@ Law: everything follows from the Pod, from what the node remembers of it, and fr
 
 from dataclasses import dataclass, replace
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.kubelet import runs
 from gpuyard_cluster.kubelet.admission import Refusal
@@ -48,11 +49,6 @@ class PodRecord:
     refusal: Refusal | None
 
 
-def terminal(pod: JSON) -> bool:
-    """Whether the API server shows the pod as ended."""
-    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-
-
 def deleting(pod: JSON) -> bool:
     """Whether somebody wants the pod gone."""
     return bool(pod["metadata"].get("deletionTimestamp"))
@@ -67,7 +63,7 @@ def changes_at(pod: JSON, started: Started, now: float) -> float | None:
 def next_write(pod: JSON, record: PodRecord, devices: Devices, host: str, now: float) -> Write | None:
     """The one write that brings the API server in line; None when it is. `host` is the node's address."""
     never_ran = record.started is None or record.started.waits is not None
-    if terminal(pod) or (never_ran and deleting(pod)):
+    if has_ended(pod) or (never_ran and deleting(pod)):
         return _removal(pod) if deleting(pod) else None
     status = _status(pod, record, devices, host, now)
     if status is None or not differs(pod, status):

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from gpuyard.pods.phases import has_ended
 from gpuyard_cluster.kubelet.allocation import DeviceAllocator, PluginError
 from gpuyard_cluster.kubelet.node_pods import NodePods
-from gpuyard_cluster.kubelet.pod_lifecycle import terminal
 from gpuyard_kube.runtime import Runtime
 
 RETRY_SECONDS: Final = 10.0
@@ -49,7 +49,7 @@ class Preparation:
     async def _reason(self, uid: str) -> str | None:
         """Why the containers cannot start yet; None when they can, or nobody waits for that any more."""
         pod = self._pods.get(uid)
-        if self._stopped or uid not in self._pods.waiting() or (pod is not None and terminal(pod)):
+        if self._stopped or uid not in self._pods.waiting() or (pod is not None and has_ended(pod)):
             return None
         try:
             await self._allocator.pre_start(uid)

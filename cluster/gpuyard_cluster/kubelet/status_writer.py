@@ -57,9 +57,13 @@ class StatusWriter:
         if key is None:
             await self._changed.wait(self._agenda.next_at())
             return True
-        write = self._of_node(node) if key == NODE else self._of_pod(key, pods, allocator)
-        if write is not None:
-            await self._send(key, pods.get(key), write)
+        try:
+            write = self._of_node(node) if key == NODE else self._of_pod(key, pods, allocator)
+            if write is not None:
+                await self._send(key, pods.get(key), write)
+        except Exception:
+            self._agenda.add_later(self._runtime.now() + RETRY_SECONDS, key)
+            raise
         return True
 
     async def _send(self, key: str, pod: JSON | None, write: Write) -> None:

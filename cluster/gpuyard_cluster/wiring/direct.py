@@ -54,8 +54,10 @@ class DirectExtender:
         extender, answers, done = self.living, list[JSON](), self._clock.signal()
 
         async def work() -> None:
-            answers.append(await extender.bind(args))
-            done.fire()
+            try:
+                answers.append(await extender.bind(args))
+            finally:
+                done.fire()
 
         self._runtime.spawn(work(), "extender bind")
         self._calls.add(done)
