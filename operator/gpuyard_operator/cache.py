@@ -10,12 +10,12 @@ from gpuyard import vocabulary
 from gpuyard.groups import queues, reservations
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.changes import Changes
-from gpuyard_operator.gang import View
 from gpuyard_operator.groups import path as groups_path
 from gpuyard_operator.holdings import Holdings
 from gpuyard_operator.queue_cache import QueueCache
 from gpuyard_operator.shelf import Key, Shelf, by_claim, by_name, version
 from gpuyard_operator.victims import Victims
+from gpuyard_operator.view import View
 
 PATHS = {
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",

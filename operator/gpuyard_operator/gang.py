@@ -1,4 +1,4 @@
-"""One gang now, as reconciling looks at it, and what comes out of that: all as values."""
+"""One gang now: its group and members, who of them start together, and how far they have come."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,58 +6,23 @@ from typing import Final
 
 from gpuyard.groups import leaders
 from gpuyard.groups.leaders import Leaders, Start
-from gpuyard.groups.plans import PlanRequest
 from gpuyard.groups.reservations import Reservation
 from gpuyard.pods import memberships
 from gpuyard.writes import JSON, Write
-from gpuyard_kube.recording import Told
 from gpuyard_kube.timestamps import seconds
 from gpuyard_operator import actions, commit, endings, reasons, status
-from gpuyard_operator.admission import Admission
-from gpuyard_operator.asking import Known, Quest
+from gpuyard_operator.asking import Quest
 from gpuyard_operator.groups import RELEASE, RESTART, Group
 from gpuyard_operator.members import Member, read
 from gpuyard_operator.status import Verdict
-from gpuyard_operator.victims import Preemption
 
 LEADER_SECONDS: Final = 5.0
 """How long members wait for a leader that comes with them, or else after them: time enough to create all pods."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """All that is known about one PodGroup. `pods` are its members, in its namespace; `known` came since the last
-    Reservation; `lost` are the UIDs of reserved members whose devices another pod holds, or whose node is gone."""
-
-    group: JSON | None
-    pods: tuple[JSON, ...] = ()
-    reservation: JSON | None = None
-    known: Known = Known()
-    lost: frozenset[str] = frozenset()
-    refused: frozenset[str] = frozenset()
-    """The paths of evictions that failed."""
-    admission: Admission | None = None
-    """What the group's queue says; None where it has none."""
-    preemption: Preemption = Preemption()
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Do `writes` in order, then `ask`; look again at `requeue_at` at the latest. `says` is for people."""
-
-    writes: tuple[Write, ...] = ()
-    requeue_at: float | None = None
-    ask: PlanRequest | None = None
-    says: str = ""
-    evicts: bool = False
-    """The writes take pods away: be sure of what was seen before."""
-    events: tuple[Told, ...] = ()
-    """For people, once all is written."""
-
-
-@dataclass(frozen=True, slots=True)
 class Gang:
-    """A view, read: the members in the order of their names."""
+    """The members are in the order of their names."""
 
     group: Group
     members: tuple[Member, ...]

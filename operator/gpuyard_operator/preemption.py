@@ -28,9 +28,10 @@ from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
 from gpuyard_operator import actions, post_filter, reasons, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record
-from gpuyard_operator.gang import Decision, Gang, View
+from gpuyard_operator.gang import Gang
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member, read
+from gpuyard_operator.view import Decision, View
 
 NAMED = 5
 """An event names so many pods; the others are counted."""

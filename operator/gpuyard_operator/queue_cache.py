@@ -14,9 +14,9 @@ from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Write
 from gpuyard_operator import queueing, workloads
 from gpuyard_operator.admission import Admission
-from gpuyard_operator.gang import View
 from gpuyard_operator.queue_state import QueueState
 from gpuyard_operator.shelf import Key, Shelf, by_name
+from gpuyard_operator.view import View
 from gpuyard_operator.workloads import Workload
 
 LONGEST: Final = 253

@@ -54,9 +54,10 @@ from gpuyard_operator import (
 from gpuyard_operator.admission import Queued
 from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
 from gpuyard_operator.commit import Course, Progress
-from gpuyard_operator.gang import Decision, Gang, View, members_of
+from gpuyard_operator.gang import Gang, members_of
 from gpuyard_operator.groups import Group
 from gpuyard_operator.status import Verdict
+from gpuyard_operator.view import Decision, View
 
 
 def reconcile(view: View, now: float) -> Decision:

@@ -23,11 +23,11 @@ from gpuyard_operator import tally
 from gpuyard_operator.admission import Admission
 from gpuyard_operator.asking import Answered, Known
 from gpuyard_operator.cache import PATHS, Cache, items
-from gpuyard_operator.gang import Decision
 from gpuyard_operator.queue_status import QueueStatus
 from gpuyard_operator.reconcile import reconcile
 from gpuyard_operator.shelf import Key
 from gpuyard_operator.tally import Tally
+from gpuyard_operator.view import Decision
 from gpuyard_operator.work_item import WorkItem
 
 RETRY_SECONDS = 1.0

@@ -10,9 +10,10 @@ from itertools import chain
 
 from gpuyard.verdicts import RELEASED
 from gpuyard_operator import actions, commit
-from gpuyard_operator.gang import Decision, Gang, View
+from gpuyard_operator.gang import Gang
 from gpuyard_operator.members import Member
 from gpuyard_operator.status import Verdict
+from gpuyard_operator.view import Decision, View
 
 
 def stranded(gang: Gang, view: View) -> Decision:

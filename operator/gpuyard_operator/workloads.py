@@ -18,9 +18,10 @@ from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import seconds
 from gpuyard_operator import groups, members, status
-from gpuyard_operator.gang import Gang, View, members_of
+from gpuyard_operator.gang import Gang, members_of
 from gpuyard_operator.members import ENDED, Member
 from gpuyard_operator.shelf import Key
+from gpuyard_operator.view import View
 
 HEAD_SECONDS: Final = 3600.0
 """For so long after a group in line was first refused for want of room nobody behind it takes what it could use.

@@ -8,8 +8,8 @@ from gpuyard.groups.nearness import Domain, Nearness
 from gpuyard.groups.plans import Unready
 from gpuyard.writes import JSON
 from gpuyard_operator.cache import PATHS
-from gpuyard_operator.gang import Decision, View
 from gpuyard_operator.reconcile import reconcile
+from gpuyard_operator.view import Decision, View
 from tests.gang_operator.world import World, group_path, pod_path
 
 

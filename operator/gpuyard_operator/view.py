@@ -1,0 +1,41 @@
+"""What reconciling looks at, and what comes out of it, as values."""
+
+from dataclasses import dataclass
+
+from gpuyard.groups.plans import PlanRequest
+from gpuyard.writes import JSON, Write
+from gpuyard_kube.recording import Told
+from gpuyard_operator.admission import Admission
+from gpuyard_operator.asking import Known
+from gpuyard_operator.victims import Preemption
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that is known about one PodGroup. `pods` are its members, in its namespace; `known` came since the last
+    Reservation; `lost` are the UIDs of reserved members whose devices another pod holds, or whose node is gone."""
+
+    group: JSON | None
+    pods: tuple[JSON, ...] = ()
+    reservation: JSON | None = None
+    known: Known = Known()
+    lost: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
+    """The paths of evictions that failed."""
+    admission: Admission | None = None
+    """What the group's queue says; None where it has none."""
+    preemption: Preemption = Preemption()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Do `writes` in order, then `ask`; look again at `requeue_at` at the latest. `says` is for people."""
+
+    writes: tuple[Write, ...] = ()
+    requeue_at: float | None = None
+    ask: PlanRequest | None = None
+    says: str = ""
+    evicts: bool = False
+    """The writes take pods away: be sure of what was seen before."""
+    events: tuple[Told, ...] = ()
+    """For people, once all is written."""
