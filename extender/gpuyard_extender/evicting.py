@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gpuyard.eviction_candidates.stakes import Candidate, Unit
 from gpuyard.groups.reservations import Victim
 from gpuyard.placing.cluster import Cluster, Placement
 from gpuyard.policies.candidates import Policy
 from gpuyard.preempting import clearance
 from gpuyard.preempting.clearance import AtStake
-from gpuyard.preempting.stakes import Candidate, Unit
-from gpuyard_extender import preempting
+from gpuyard_extender import eviction_candidates
 from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
@@ -34,18 +34,20 @@ class Room:
     seconds: int
 
 
-def make_room(pods: Sequence[Pod], ledger: Ledger, policy: Policy, now: float) -> Room | None:
+def choose_victims(pods: Sequence[Pod], ledger: Ledger, policy: Policy, now: float) -> Room | None:
     """The cheapest way to have places for all these pods; None where there is none, or they want nobody to go."""
     members = placeable(pods)
     if len(members) < len(pods) or not all(pod.preempts for pod in pods):
         return None
     cluster = ledger.cluster(now, {pod.uid for pod in pods})
-    held = [found for name in cluster.nodes for found in preempting.held(name, ledger)]
+    held = [found for name in cluster.nodes for found in eviction_candidates.held(name, ledger)]
     staying = [found for found in held if not found[0].terminating]
     leaving = [found for found in held if found[0].terminating]
-    units = list(_units(staying, {preempting.gang_of(pod) for pod in pods}, ledger))
+    units = list(_units(staying, {eviction_candidates.gang_of(pod) for pod in pods}, ledger))
     at_stake = AtStake(
-        min(pod.priority for pod in pods), units, preempting.stakes([pod for pod, _ in staying], ledger)
+        min(pod.priority for pod in pods),
+        units,
+        eviction_candidates.stakes([pod for pod, _ in staying], ledger),
     )
     found = clearance.make_room(members, _without(leaving, pods, cluster, ledger), policy, at_stake)
     if found is None:
@@ -63,7 +65,7 @@ def _units(staying: _Held, own: set[str], ledger: Ledger) -> Iterator[Unit]:
     """Pods one by one, and gangs that need several members as a whole."""
     gangs: dict[str, list[tuple[Pod, Candidate]]] = {}
     for pod, placement in staying:
-        found, group = preempting.candidate(pod, placement, ledger), _whole(pod, ledger)
+        found, group = eviction_candidates.candidate(pod, placement, ledger), _whole(pod, ledger)
         if group:
             gangs.setdefault(group, []).append((pod, found))
         elif not pod.spared:
@@ -76,7 +78,7 @@ def _units(staying: _Held, own: set[str], ledger: Ledger) -> Iterator[Unit]:
 def _whole(pod: Pod, ledger: Ledger) -> str:
     """The gang that breaks without the pod; empty where each member stands alone."""
     group = ledger.groups.named(pod.namespace, pod.group) if pod.group else None
-    return preempting.gang_of(pod) if group is not None and group.needed > 1 else ""
+    return eviction_candidates.gang_of(pod) if group is not None and group.needed > 1 else ""
 
 
 def _without(leaving: _Held, pods: Sequence[Pod], cluster: Cluster, ledger: Ledger) -> Cluster:
@@ -85,7 +87,7 @@ def _without(leaving: _Held, pods: Sequence[Pod], cluster: Cluster, ledger: Ledg
     for _, placement in leaving:
         nodes[placement.node] = nodes[placement.node].releasing(placement)
     priority, besides = min(pod.priority for pod in pods), {pod.uid for pod in pods}
-    for name, expected in preempting.nominated(priority, besides, ledger).items():
+    for name, expected in eviction_candidates.nominated(priority, besides, ledger).items():
         if name in nodes:
-            nodes[name] = preempting.with_nominated(nodes[name], expected)
+            nodes[name] = eviction_candidates.with_nominated(nodes[name], expected)
     return replace(cluster, nodes=nodes)

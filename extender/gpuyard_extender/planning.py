@@ -86,11 +86,11 @@ def _room(
 ) -> evicting.Room | None:
     """At whose expense there is room; where it must be in one rack, in one of those with the most room already."""
     if wish is None or not wish.required:
-        return evicting.make_room(pods, ledger, policy, now)
+        return evicting.choose_victims(pods, ledger, policy, now)
     cluster = ledger.cluster(now, {pod.uid for pod in pods})
     for rack in racks.racks_of(placeable(pods), cluster, wish, _siblings(pods, ledger))[: -_RACKS - 1 : -1]:
         confined = [replace(pod, fit=racks.within(pod.fit, wish, (rack.name,))) for pod in pods]
-        room = evicting.make_room(confined, ledger, policy, now)
+        room = evicting.choose_victims(confined, ledger, policy, now)
         if room is not None:
             return room
     return None

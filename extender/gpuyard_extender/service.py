@@ -20,7 +20,7 @@ from gpuyard_extender import (
     explaining,
     explaining_groups,
     planning,
-    preempting,
+    preempt_verb,
     scheduling,
     simulating,
     telling,
@@ -33,7 +33,7 @@ from gpuyard_extender.events import Events
 from gpuyard_extender.experience import Experience
 from gpuyard_extender.history import History
 from gpuyard_extender.ledger import PATHS, Ledger
-from gpuyard_extender.preempting import Pushes
+from gpuyard_extender.preempt_verb import Pushes
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.simulation_models import Asked, Simulated
 from gpuyard_extender.tally import PASSED, Tally
@@ -127,7 +127,7 @@ class Extender:
         except wire.InvalidArgumentsError:
             return wire.preempt_result({})
         now = self._runtime.now()
-        found = preempting.preempt(pod, names, self.ledger, now) if self.ready else {}
+        found = preempt_verb.preempt(pod, names, self.ledger, now) if self.ready else {}
         if found:
             self._pushes.note(pod.uid, now)
         self._note(decisions.of_preempt, pod, len(names), found)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpuyard.advice.simulation import run
+from gpuyard.eviction_candidates.stakes import Candidate
 from gpuyard.placing.cluster import Cluster
 from gpuyard.pods import workloads
 from gpuyard.policies.candidates import Policy
-from gpuyard.preempting.stakes import Candidate
-from gpuyard_extender import preempting, simulation_answers, simulation_nodes, simulation_units
+from gpuyard_extender import eviction_candidates, simulation_answers, simulation_nodes, simulation_units
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.groups import Group
 from gpuyard_extender.ledger import Ledger
@@ -37,7 +37,7 @@ class Snapshot:
         """The pods that are bound to a node. Those on their way out are thought to end first."""
         found = ((self.pod(uid), uid, claim) for uid, claim in self.claims.get(node, {}).items())
         return [
-            Candidate(-1 if pod.terminating else 0, preempting.placement_of(uid, claim))
+            Candidate(-1 if pod.terminating else 0, eviction_candidates.placement_of(uid, claim))
             for pod, uid, claim in found
             if pod is not None and pod.node == node
         ]

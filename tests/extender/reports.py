@@ -206,7 +206,7 @@ HELD = {
     50: ("topology of unknown age", HERE, "test_what_is_free_does_not_wait_for_a_new_inventory"),
     51: (
         "preemption without victims that help",
-        "extender/test_preempting",
+        "extender/test_preempt_verb",
         "test_victims_are_found_where_kube_scheduler_sent_none",
     ),
 }

@@ -1,0 +1,69 @@
+"""Who on a node may have to go for a pod, and what is lost with them, read from the ledger.
+
+Stands for the dry run of kube-scheduler's preemption on its snapshot, with what a nominated pod is owed.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from gpuyard.placing.cluster import Node, Placement
+from gpuyard.preempting.stakes import Candidate, Gang, Stakes
+from gpuyard_extender import feasibility
+from gpuyard_extender.claims import Claim
+from gpuyard_extender.ledger import Ledger
+from gpuyard_extender.pods import Pod
+from gpuyard_kube.timestamps import seconds
+
+
+def held(name: str, ledger: Ledger) -> Iterator[tuple[Pod, Placement]]:
+    """The pods that are bound to the node, with what they take there."""
+    for uid, claim in ledger.holdings.claims(name).items():
+        pod = ledger.pods.get(uid)
+        if pod is not None and pod.node == name:
+            yield pod, placement_of(uid, claim)
+
+
+def placement_of(uid: str, claim: Claim) -> Placement:
+    """Which container and which resource a device is for is of no interest here."""
+    devices = tuple(sorted(claim.held | claim.promised))
+    return Placement(uid, claim.node, {"": {"": devices}}, claim.booked, claim.limits)
+
+
+def candidate(pod: Pod, placement: Placement, ledger: Ledger) -> Candidate:
+    """The pod as one who may have to go."""
+    budgets = frozenset(found.key for found in ledger.budgets.all() if found.covers(pod))
+    # One that does not say when it was started is the oldest.
+    return Candidate(pod.priority, placement, gang_of(pod), budgets, seconds(pod.started) or 0.0)
+
+
+def stakes(pods: Sequence[Pod], ledger: Ledger) -> Stakes:
+    """What else is lost with these pods."""
+    gangs = {}
+    for pod in pods:
+        group = ledger.groups.named(pod.namespace, pod.group) if pod.group else None
+        if group is not None:
+            bound = sum(bool(member.node) for member in ledger.members(pod.namespace, group.name))
+            gangs[gang_of(pod)] = Gang(bound, group.needed)
+    return Stakes(gangs, {found.key: found.allowed for found in ledger.budgets.all()})
+
+
+def gang_of(pod: Pod) -> str:
+    """Its gang in the whole cluster; empty for a pod alone."""
+    return f"{pod.namespace}/{pod.group}" if pod.group else ""
+
+
+def nominated(priority: int, besides: Collection[str], ledger: Ledger) -> Mapping[str, list[Pod]]:
+    """By node: pods for which place was made there already, and that one of this priority must not pass over."""
+    found: dict[str, list[Pod]] = {}
+    for other in ledger.pods.all():
+        if other.nominated and other.pending and other.priority >= priority and other.uid not in besides:
+            found.setdefault(other.nominated, []).append(other)
+    return found
+
+
+def with_nominated(node: Node, pods: Sequence[Pod]) -> Node:
+    """The node with those of them on it that fit."""
+    for pod in pods:
+        verdict = feasibility.judge(pod, node, None)
+        if isinstance(verdict, Placement):
+            node = node.taking(verdict)
+    return node

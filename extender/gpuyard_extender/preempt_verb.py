@@ -1,0 +1,70 @@
+"""The verb Preempt, as a function of the ledger.
+
+Stands for HTTPExtender's ProcessPreemption. kube-scheduler names nodes and whom it would remove there by its own
+counts; who has to go so that devices fit as well is worked out anew. A node for which it must not remove anybody is
+left out: it takes a node without victims for an error. Pods that are on their way out need no push, and those that
+say so make way for nobody.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from gpuyard.placing.cluster import Node, Placement
+from gpuyard.preempting import preemption
+from gpuyard.preempting.preemption import Preemptor
+from gpuyard.preempting.stakes import Victims
+from gpuyard_extender import eviction_candidates, feasibility
+from gpuyard_extender.ledger import Ledger
+from gpuyard_extender.pods import Pod
+
+PUSH_SECONDS: Final = 5.0
+"""How long kube-scheduler, told whom it may remove for a pod, is left to do so."""
+
+
+class Pushes:
+    """The pods for which kube-scheduler was told whom to remove: evicting others for them would cost two."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}
+
+    def note(self, uid: str, now: float) -> None:
+        """Victims were named for this pod."""
+        self._until = {known: until for known, until in self._until.items() if until > now}
+        self._until[uid] = now + PUSH_SECONDS
+
+    def under_way(self, uids: Iterable[str], now: float) -> bool:
+        """Whether that was so for one of them a moment ago."""
+        return any(self._until.get(uid, now) > now for uid in uids)
+
+
+def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> dict[str, Victims]:
+    """The victims on each node where the pod can go once they are gone."""
+    made_for = eviction_candidates.nominated(pod.priority, {pod.uid}, ledger)
+    found = {name: _on_node(pod, name, made_for.get(name, ()), ledger, now) for name in names}
+    return {name: victims for name, victims in found.items() if victims}
+
+
+def _on_node(pod: Pod, name: str, made_for: Sequence[Pod], ledger: Ledger, now: float) -> Victims | None:
+    seated, node = ledger.seat(pod.uid, now), ledger.node(name, now, {pod.uid})
+    if node is None:
+        return None
+    there = list(eviction_candidates.held(name, ledger))
+    for other, placement in there:
+        if other.terminating:
+            node = node.releasing(placement)
+    # A seat, or none where it needs one: victims do not change that.
+    seat = seated[1] if seated else None
+
+    def fits(without: Node) -> bool:
+        return isinstance(
+            feasibility.judge(pod, eviction_candidates.with_nominated(without, made_for), seat), Placement
+        )
+
+    staying = [(other, placement) for other, placement in there if not other.terminating]
+    candidates = [
+        eviction_candidates.candidate(other, placed, ledger) for other, placed in staying if not other.spared
+    ]
+    preemptor = Preemptor(pod.priority, pod.fit.requests, fits)
+    return preemption.choose(
+        preemptor, node, candidates, eviction_candidates.stakes([other for other, _ in staying], ledger)
+    )
