@@ -1,7 +1,7 @@
 """Work that goes on whatever happens: a turn that fails is reported, and followed by the next one.
 
-Stands for `wait.Until` and the rate-limited work queues of client-go. Law: who works in turns works until it says that
-it has nothing left to do; an exception, which is a fault of ours, costs a pause and never the rest of the work.
+Stands for `wait.Until` and the rate-limited work queues of client-go. Law: who works in turns works until it says
+that it has nothing left to do; an exception, which is a fault of ours, costs a pause and never the rest of the work.
 """
 
 from collections.abc import Awaitable, Callable
