@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gpuyard.eviction_candidates.stakes import Candidate, Unit
 from gpuyard.groups.reservations import Victim
 from gpuyard.placing.cluster import Cluster, Placement
 from gpuyard.policies.candidates import Policy
 from gpuyard.preempting import clearance
 from gpuyard.preempting.clearance import AtStake
+from gpuyard.preempting.stakes import Candidate, Unit
 from gpuyard_extender import eviction_candidates
 from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger

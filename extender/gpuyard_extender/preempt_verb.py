@@ -13,7 +13,8 @@ from gpuyard.placing.cluster import Node, Placement
 from gpuyard.preempting import preemption
 from gpuyard.preempting.preemption import Preemptor
 from gpuyard.preempting.stakes import Victims
-from gpuyard_extender import eviction_candidates, feasibility
+from gpuyard_extender import feasibility
+from gpuyard_extender.eviction_candidates import candidate, held, nominated, stakes, with_nominated
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
@@ -39,7 +40,7 @@ class Pushes:
 
 def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> dict[str, Victims]:
     """The victims on each node where the pod can go once they are gone."""
-    made_for = eviction_candidates.nominated(pod.priority, {pod.uid}, ledger)
+    made_for = nominated(pod.priority, {pod.uid}, ledger)
     found = {name: _on_node(pod, name, made_for.get(name, ()), ledger, now) for name in names}
     return {name: victims for name, victims in found.items() if victims}
 
@@ -48,7 +49,7 @@ def _on_node(pod: Pod, name: str, made_for: Sequence[Pod], ledger: Ledger, now: 
     seated, node = ledger.seat(pod.uid, now), ledger.node(name, now, {pod.uid})
     if node is None:
         return None
-    there = list(eviction_candidates.held(name, ledger))
+    there = list(held(name, ledger))
     for other, placement in there:
         if other.terminating:
             node = node.releasing(placement)
@@ -56,15 +57,9 @@ def _on_node(pod: Pod, name: str, made_for: Sequence[Pod], ledger: Ledger, now: 
     seat = seated[1] if seated else None
 
     def fits(without: Node) -> bool:
-        return isinstance(
-            feasibility.judge(pod, eviction_candidates.with_nominated(without, made_for), seat), Placement
-        )
+        return isinstance(feasibility.judge(pod, with_nominated(without, made_for), seat), Placement)
 
     staying = [(other, placement) for other, placement in there if not other.terminating]
-    candidates = [
-        eviction_candidates.candidate(other, placed, ledger) for other, placed in staying if not other.spared
-    ]
+    candidates = [candidate(other, placed, ledger) for other, placed in staying if not other.spared]
     preemptor = Preemptor(pod.priority, pod.fit.requests, fits)
-    return preemption.choose(
-        preemptor, node, candidates, eviction_candidates.stakes([other for other, _ in staying], ledger)
-    )
+    return preemption.choose(preemptor, node, candidates, stakes([other for other, _ in staying], ledger))

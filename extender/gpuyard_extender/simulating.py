@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpuyard.advice.simulation import run
-from gpuyard.eviction_candidates.stakes import Candidate
 from gpuyard.placing.cluster import Cluster
 from gpuyard.pods import workloads
 from gpuyard.policies.candidates import Policy
+from gpuyard.preempting.stakes import Candidate
 from gpuyard_extender import eviction_candidates, simulation_answers, simulation_nodes, simulation_units
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.groups import Group
