@@ -1,7 +1,6 @@
 """Plans at the expense of others: what the operator is told when it asks whom to evict."""
 
 import pytest
-from tests.extender.test_preempt_verb import important, offered, running
 
 from gpuyard import vocabulary
 from gpuyard.groups import reservations
@@ -10,6 +9,7 @@ from gpuyard.groups.reservations import Reservation, Victim
 from gpuyard.pods import memberships
 from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, metadata, pod_group
+from tests.extender.test_preempt_verb import important, offered, running
 
 
 def waiting(name: str, group: str | None = "urgent", gpus: int = 1, priority: int = 100) -> JSON:

@@ -1,13 +1,13 @@
 """Thousandths and memory of a GPU through the verbs: kept, given back, and known again after a restart."""
 
 import pytest
-from tests.extender.test_preempt_verb import offered
 
 from gpuyard import annotations, vocabulary
 from gpuyard.groups.plans import Planned, PlanRequest, Unplaceable
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod
+from tests.extender.test_preempt_verb import offered
 from tests.extender.test_simulating import ask, of_kind
 
 
