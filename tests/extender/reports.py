@@ -13,7 +13,7 @@ HELD = {
     ),
     2: (
         "pods of which nobody knows the devices",
-        "gpuyard/test_audit",
+        "gpuyard/auditing/test_audit",
         "test_a_pod_without_a_readable_plan_is_found",
     ),
     3: (
@@ -71,7 +71,7 @@ HELD = {
     ),
     16: (
         "init containers that are added up",
-        "gpuyard/test_amounts",
+        "gpuyard/pods/test_amounts",
         "test_a_pod_books_the_most_that_runs_at_one_time_plus_overhead",
     ),
     17: (
@@ -121,25 +121,25 @@ HELD = {
     29: ("memory without a GPU", HERE, "test_memory_of_no_gpu_is_refused_by_its_annotation"),
     30: (
         "more than a whole GPU",
-        "gpuyard/test_limits",
+        "gpuyard/pods/test_limits",
         "test_an_amount_that_is_none_names_the_annotation_and_the_remedy",
     ),
     31: (
         "a GPU without a wish for its memory",
-        "gpuyard/test_placement",
+        "gpuyard/placing/test_placement",
         "test_a_container_gets_the_first_gpus_by_id",
     ),
     32: ("16 GPUs of a node with 8", HERE, "test_more_gpus_than_a_node_has_are_refused_with_both_numbers"),
     33: (
         "GPUs of unequal memory in one node",
-        "gpuyard/test_eligibility",
+        "gpuyard/placing/test_eligibility",
         "test_memory_is_asked_of_each_gpu_and_not_of_the_node",
     ),
     34: ("a label that is missing", HERE, "test_a_node_without_the_label_is_told_what_it_lacks"),
     35: ("a question about what is not there", "extender/test_app", "test_a_pod_is_explained_by_name"),
     36: (
         "several GPU containers that crash",
-        "gpuyard/test_placement",
+        "gpuyard/placing/test_placement",
         "test_containers_get_different_devices",
     ),
     37: (
@@ -160,12 +160,12 @@ HELD = {
     ),
     41: (
         "instances that spoil the large holes",
-        "gpuyard/test_choice",
+        "gpuyard/placing/test_choice",
         "test_an_instance_lies_where_the_largest_hole_stays",
     ),
     42: (
         "a placement that keeps the largest hole",
-        "gpuyard/test_mig",
+        "gpuyard/hardware/test_mig",
         "test_one_instance_lies_where_it_leaves_the_largest_holes",
     ),
     43: (
@@ -175,27 +175,27 @@ HELD = {
     ),
     44: (
         "links that are looked up for every question",
-        "gpuyard/test_topology",
+        "gpuyard/hardware/test_topology",
         "test_sixteen_gpus_are_decided_at_once",
     ),
     45: (
         "a pair without NVLink though there is one with it",
-        "gpuyard/test_topology",
+        "gpuyard/hardware/test_topology",
         "test_a_linked_pair_is_preferred_to_lower_indexes",
     ),
     46: (
         "pairs behind NVSwitches that are missed",
-        "gpuyard/test_topology",
+        "gpuyard/hardware/test_topology",
         "test_in_one_nvswitch_domain_the_lowest_indexes_win",
     ),
     47: (
         "a busy GPU for the sake of NUMA",
-        "gpuyard/test_cluster",
+        "gpuyard/placing/test_cluster",
         "test_a_placed_device_is_owned_and_not_free",
     ),
     48: (
         "two shares of one GPU for two GPUs",
-        "gpuyard/test_choice",
+        "gpuyard/placing/test_choice",
         "test_several_shares_come_from_distinct_gpus_as_long_as_there_are_any",
     ),
     49: (
