@@ -1,7 +1,8 @@
 """CustomResourceDefinitions: the status of a valid one, and the resources that it adds.
 
 Stands for the establishing and naming controllers of `k8s.io/apiextensions-apiserver`, and its mapping of a version
-to a served resource. Versions differ in name and schema only: there is no conversion (strategy None).
+to a served resource. Versions differ in name and schema only; where a webhook would convert, which nobody calls here,
+the version that is stored is served alone, and a condition says so.
 """
 
 import copy
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.custom.schemas import Schema
 from gpuyard_cluster.apiserver.kinds.resources import Column, Resource, Subresource
+from gpuyard_cluster.unsimulated import CONDITION
 
 _SCALE_PATHS = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
 
@@ -27,12 +29,23 @@ def establish(definition: JSON, now: str) -> None:
         accepted = ("NamesAccepted", "NoConflicts", "no conflicts found")
         established = ("Established", "InitialNamesAccepted", "the initial names have been accepted")
         status["conditions"] = [_condition(*texts, now) for texts in (accepted, established)]
+    if _is_converted(spec) and not any(found["type"] == CONDITION for found in status["conditions"]):
+        text = f"no conversion webhook is called: {stored} is served alone"
+        status["conditions"].append(_condition(CONDITION, "NotSimulated", text, now))
 
 
 def resources_of(definition: JSON) -> list[Resource]:
-    """The resources that a valid definition adds, one for each served version."""
+    """The resources that a valid definition adds, one for each version that is served here."""
     spec = definition["spec"]
-    return [_resource(spec, version) for version in spec["versions"] if version.get("served")]
+    served = [version for version in spec["versions"] if version.get("served")]
+    if _is_converted(spec):
+        served = [version for version in served if version["storage"]]
+    return [_resource(spec, version) for version in served]
+
+
+def _is_converted(spec: JSON) -> bool:
+    several = sum(bool(version.get("served")) for version in spec["versions"]) > 1
+    return several and spec.get("conversion", {}).get("strategy") == "Webhook"
 
 
 def _condition(kind: str, reason: str, message: str, now: str) -> JSON:

@@ -5,8 +5,6 @@ type is held to whatever its schema says of values of the type that it has. Wher
 not say at which field.
 """
 
-import functools
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +12,13 @@ import orjson
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.custom.formats import has_format, in_range
-from gpuyard_cluster.apiserver.custom.structural import EMBEDDED, INT_OR_STRING, LIST_KEYS, LIST_TYPE
+from gpuyard_cluster.apiserver.custom.structural import (
+    EMBEDDED,
+    INT_OR_STRING,
+    LIST_KEYS,
+    LIST_TYPE,
+    compiled,
+)
 from gpuyard_cluster.apiserver.errors import Cause
 from gpuyard_cluster.apiserver.rules import causes
 
@@ -122,7 +126,7 @@ def _string(value: str, schema: JSON, path: str) -> Iterator[Cause]:
         detail = f"{path} in body should be at least {schema['minLength']} chars long"
         yield causes.invalid(path, value, detail)
     pattern = schema.get("pattern")
-    if pattern and not _compiled(pattern).search(value):
+    if pattern and not compiled(pattern).search(value):
         yield causes.invalid(path, value, f"{path} in body should match '{pattern}'")
     if not has_format(value, schema.get("format", "")):
         detail = f"{path} in body must be of type {schema['format']}: {causes.shown(value)}"
@@ -161,11 +165,6 @@ def _junctors(value: Any, schema: JSON, path: str) -> Iterator[Cause]:
 
 def _matching(value: Any, schemas: list[JSON], path: str) -> int:
     return sum(1 for schema in schemas if next(violations(value, schema, path), None) is None)
-
-
-@functools.lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def _join(path: str, key: str) -> str:

@@ -11,6 +11,7 @@ from gpuyard_cluster.apiserver.rules import causes, definition_versions
 from gpuyard_cluster.apiserver.rules.names import dns1035_fault, subdomain_fault
 
 _SCOPES = ("Cluster", "Namespaced")
+_STRATEGIES = ("None", "Webhook")
 
 
 def definition_faults(definition: JSON) -> Iterator[Cause]:
@@ -32,9 +33,7 @@ def definition_faults(definition: JSON) -> Iterator[Cause]:
     elif spec["scope"] not in _SCOPES:
         yield causes.unsupported("spec.scope", spec.get("scope", ""), _SCOPES)
     yield from _name_faults(names)
-    if spec.get("conversion", {}).get("strategy", "None") != "None":
-        detail = "the embedded API server converts between versions by name only (strategy None)"
-        yield causes.invalid("spec.conversion.strategy", spec["conversion"]["strategy"], detail)
+    yield from _conversion_faults(spec.get("conversion", {}))
     if spec.get("preserveUnknownFields"):
         detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in the schemas instead"
         yield causes.invalid("spec.preserveUnknownFields", True, detail)
@@ -54,6 +53,21 @@ def update_faults(old: JSON, new: JSON) -> list[Cause]:
         if value != old["spec"]["names"].get(name):
             found.append(causes.invalid(f"spec.names.{name}", value, "field is immutable"))
     return found
+
+
+def _conversion_faults(conversion: JSON) -> Iterator[Cause]:
+    strategy, webhook = conversion.get("strategy", "None"), conversion.get("webhook", {})
+    if strategy not in _STRATEGIES:
+        yield causes.unsupported("spec.conversion.strategy", strategy, _STRATEGIES)
+    if strategy != "Webhook":
+        return
+    # The paths are those of the internal version, as kube-apiserver says them.
+    if not webhook.get("clientConfig"):
+        yield causes.required(
+            "spec.conversion.webhookClientConfig", "required when strategy is set to Webhook"
+        )
+    if not webhook.get("conversionReviewVersions"):
+        yield causes.required("spec.conversion.conversionReviewVersions")
 
 
 def _name_faults(names: JSON) -> Iterator[Cause]:

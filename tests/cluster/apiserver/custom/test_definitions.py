@@ -36,6 +36,15 @@ def test_a_definition_adds_one_resource_for_each_served_version() -> None:
     assert first.schema is not None
 
 
+def test_of_versions_that_a_webhook_would_convert_only_the_stored_one_is_served_and_that_is_said() -> None:
+    versions = (version(storage=False), version("v2"))
+    body = definition(*versions, conversion={"strategy": "Webhook"})
+    assert [resource.version for resource in definitions.resources_of(body)] == ["v2"]
+    definitions.establish(body, NOW)
+    [said] = (found for found in body["status"]["conditions"] if found["type"] == "gpuyard.io/NotSimulated")
+    assert said["message"] == "no conversion webhook is called: v2 is served alone"
+
+
 def test_a_definition_is_established_once() -> None:
     body = definition()
     definitions.establish(body, NOW)

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from gpuyard_cluster.apiserver.custom.structural import structural_faults
+from gpuyard_cluster.apiserver.custom.structural import compiled, structural_faults
 
 Schema = dict[str, Any]
 FREE = {"x-kubernetes-preserve-unknown-fields": True}
@@ -60,3 +60,24 @@ def test_the_root_is_an_object() -> None:
     assert "s.nullable" in {
         cause.field for cause in structural_faults({"type": "object", "nullable": True}, "s")
     }
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "other"),
+    [
+        ("^(?i)[a-z]([-a-z0-9]*[a-z0-9])?$", "Widget", "widget-"),
+        ("^a(?i)b(c)$", "aBC", "ABC"),
+        ("(?i)^a|b$", "xB", "x"),
+    ],
+)
+def test_flags_of_a_pattern_count_from_where_they_stand(pattern: str, matching: str, other: str) -> None:
+    assert (
+        list(
+            structural_faults(
+                {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}, ""
+            )
+        )
+        == []
+    )
+    found = compiled(pattern)
+    assert (bool(found.search(matching)), bool(found.search(other))) == (True, False)

@@ -34,7 +34,9 @@ RULED = {**FREE, "x-kubernetes-validations": [{"rule": "self.frob()"}]}
         (definition(names={"kind": "Widget"}), "spec.names.plural"),
         (definition(names={"kind": "Widget", "plural": "a b"}), "spec.names.plural"),
         (definition(names={"kind": "W", "plural": "w", "listKind": "W"}), "spec.names.listKind"),
-        (definition(conversion={"strategy": "Webhook"}), "spec.conversion.strategy"),
+        (definition(conversion={"strategy": "Magic"}), "spec.conversion.strategy"),
+        (definition(conversion={"strategy": "Webhook"}), "spec.conversion.webhookClientConfig"),
+        (definition(conversion={"strategy": "Webhook"}), "spec.conversion.conversionReviewVersions"),
         (
             definition(version(additionalPrinterColumns=[{"name": "x", "type": "odd", "jsonPath": "x"}])),
             "spec.additionalPrinterColumns[0].JSONPath",
