@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from gpuyard import annotations, vocabulary
 from gpuyard.hardware.inventory import Device
+from gpuyard.pods.phases import has_ended
 from gpuyard.pods.quantities import whole
 from gpuyard.writes import JSON
 from gpuyard_kube.conditions import condition
@@ -101,7 +102,7 @@ def offered(node: JSON) -> dict[str, int]:
 
 
 def is_live(pod: JSON) -> bool:
-    return (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+    return not has_ended(pod)
 
 
 def stays(pod: JSON) -> bool:

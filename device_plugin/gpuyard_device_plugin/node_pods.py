@@ -11,6 +11,7 @@ from gpuyard.annotations import Allocation
 from gpuyard.auditing.accounts import truth
 from gpuyard.pods import limits
 from gpuyard.pods.limits import Limits
+from gpuyard.pods.phases import has_ended
 from gpuyard.pods.requests import PodRequest, Want, parse
 from gpuyard.writes import JSON
 
@@ -69,5 +70,5 @@ def _read(pod: JSON) -> NodePod:
         plan=annotations.read_allocation(notes.get(vocabulary.ALLOCATION)) or {},
         truth=truth(pod),
         admitted=bool(started) or phase == "Running",
-        ended=phase in ("Succeeded", "Failed"),
+        ended=has_ended(pod),
     )

@@ -15,6 +15,7 @@ from gpuyard.auditing.accounts import truth
 from gpuyard.pods import limits, memberships, requests
 from gpuyard.pods.fit import PodFit
 from gpuyard.pods.limits import Limits
+from gpuyard.pods.phases import ENDED
 from gpuyard.pods.requests import PodRequest
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
@@ -71,7 +72,7 @@ class Pod:
     @property
     def ended(self) -> bool:
         """Whether its containers have ended for good; a terminating pod's have not."""
-        return self.phase in ("Succeeded", "Failed")
+        return self.phase in ENDED
 
     @property
     def pending(self) -> bool:

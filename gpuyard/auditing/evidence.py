@@ -16,6 +16,7 @@ from gpuyard.hardware.inventory import Inventory
 from gpuyard.pods import amounts, limits, memberships, requests
 from gpuyard.pods.fit import Amounts
 from gpuyard.pods.limits import Limits
+from gpuyard.pods.phases import has_ended
 from gpuyard.pods.requests import PodRequest, Want
 from gpuyard.writes import JSON
 
@@ -121,7 +122,7 @@ def _pod(pod: JSON) -> AuditedPod | None:
         uid=metadata["uid"],
         label=f"{metadata['namespace']}/{metadata['name']}",
         node=(pod.get("spec") or {}).get("nodeName") or "",
-        ended=phase in ("Succeeded", "Failed"),
+        ended=has_ended(pod),
         admitted=bool(started) or phase == "Running",
         wants=request.wants if isinstance(request, PodRequest) else (),
         limits=request.wishes.limits if isinstance(request, PodRequest) else limits.NONE,
@@ -149,10 +150,7 @@ def _group(group: JSON, pods: Iterable[JSON]) -> AuditedGroup:
         label=f"{group['metadata']['namespace']}/{group['metadata']['name']}",
         needed=memberships.min_member(group),
         placed=sum(_phase(pod) != "Failed" for pod in members),
-        holding=sum(
-            _phase(pod) not in ("Succeeded", "Failed") and not pod["metadata"].get("deletionTimestamp")
-            for pod in members
-        ),
+        holding=sum(not has_ended(pod) and not pod["metadata"].get("deletionTimestamp") for pod in members),
         started=any((c.get("type"), c.get("status")) == ("Scheduled", "True") for c in conditions),
     )
 

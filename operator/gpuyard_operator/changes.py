@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from gpuyard import vocabulary
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
-from gpuyard_operator.members import ENDED
 from gpuyard_operator.shelf import uid_of
 
 
@@ -44,7 +44,7 @@ class Changes:
     def _pod(self, pod: JSON, gone: bool) -> None:
         uid = uid_of(pod)
         bound = bool((pod.get("spec") or {}).get("nodeName"))
-        ended = gone or (pod.get("status") or {}).get("phase") in ENDED
+        ended = gone or has_ended(pod)
         if bound and not ended:
             self._holding.add(uid)
         elif uid in self._holding:

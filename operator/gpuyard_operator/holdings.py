@@ -11,8 +11,8 @@ from gpuyard.annotations import ids, read_allocation
 from gpuyard.auditing import accounts
 from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Seat
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
-from gpuyard_operator.members import ENDED
 from gpuyard_operator.shelf import Key, Shelf
 
 
@@ -93,7 +93,7 @@ def _name(obj: JSON) -> str:
 def _slim(pod: JSON) -> JSON:
     """What is kept of a pod: who it is, its node while it is live there, and its devices."""
     metadata = pod.get("metadata") or {}
-    ended = (pod.get("status") or {}).get("phase") in ENDED
+    ended = has_ended(pod)
     node = "" if ended else str((pod.get("spec") or {}).get("nodeName") or "")
     kept = {key: metadata.get(key) for key in ("uid", "namespace", "name", "resourceVersion")}
     return {"metadata": kept, "node": node, "ids": _ids(pod) if node else frozenset()}

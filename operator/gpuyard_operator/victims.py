@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation, Victim
 from gpuyard.pods import memberships
+from gpuyard.pods.phases import ENDED
 from gpuyard.writes import JSON
-from gpuyard_operator.members import ENDED, read
+from gpuyard_operator.members import read
 from gpuyard_operator.shelf import Key, Shelf, uid_of
 
 

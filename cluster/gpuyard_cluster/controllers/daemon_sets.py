@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gpuyard.pods import fit
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import NOTHING, Act, Decision, earliest, status_write
@@ -84,7 +85,7 @@ def _steps(found: JSON, meant: Sequence[str], by_node: _ByNode, now: float) -> t
     acts = list[Act]()
     for node in meant:
         here = by_node.get(node, ())
-        acts += [pods.remove(pod, found) for pod in here if pods.ended(pod) and not pods.deleting(pod)]
+        acts += [pods.remove(pod, found) for pod in here if has_ended(pod) and not pods.deleting(pod)]
         if not here:
             acts.append(pods.create(_pod(found, node), found))
     for node in by_node.keys() - set(meant):

@@ -11,6 +11,7 @@ takes it all.
 
 from collections.abc import Iterable
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.controllers import deployment_status, pods, revisions, rollouts
 from gpuyard_cluster.controllers.decisions import NOTHING, Act, Decision, Note, delete, patch, status_write
@@ -92,7 +93,7 @@ def _may_begin(found: JSON, known: Family, objects: Objects) -> bool:
     if found["spec"]["strategy"]["type"] != "Recreate":
         return True
     left = [pod for old in known.old for pod in objects.owned(old["metadata"]["uid"], "pods")]
-    return not any(old["spec"]["replicas"] for old in known.old) and all(pods.ended(pod) for pod in left)
+    return not any(old["spec"]["replicas"] for old in known.old) and all(has_ended(pod) for pod in left)
 
 
 def _scale(found: JSON, scaling: Scaling) -> Act:

@@ -7,6 +7,7 @@ is given.
 
 from collections.abc import Iterable, Sequence
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.kinds.conditions import with_condition
 from gpuyard_cluster.apiserver.selection import label_selectors
@@ -43,7 +44,7 @@ class Disruption:
         selected = [
             pod for pod in objects.all("pods", budget["metadata"]["namespace"]) if _selects(budget, pod)
         ]
-        living = [pod for pod in selected if not pods.ended(pod)]
+        living = [pod for pod in selected if not has_ended(pod)]
         status, at = _status(budget, living, objects, now)
         notes = () if living else (Note(budget, "NoPods", "No matching pods found"),)
         return Decision(

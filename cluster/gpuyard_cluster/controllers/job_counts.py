@@ -8,6 +8,7 @@ nothing.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import Act, patch
@@ -51,7 +52,7 @@ def of(job: JSON, mine: Sequence[JSON]) -> Counts:
     return Counts(
         pods=mine,
         active=active,
-        terminating=sum(pods.deleting(pod) and not pods.ended(pod) for pod in mine),
+        terminating=sum(pods.deleting(pod) and not has_ended(pod) for pod in mine),
         ready=sum(pods.ready_since(pod) is not None for pod in active),
         succeeded=settled[0] + len(left[0]),
         failed=settled[1] + len(left[1]),

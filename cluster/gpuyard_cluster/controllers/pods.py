@@ -8,6 +8,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.apiserver.selection import label_selectors
 from gpuyard_cluster.controllers.decisions import Act, Note, delete, patch
@@ -32,16 +33,12 @@ def phase(pod: JSON) -> str:
     return str((pod.get("status") or {}).get("phase", ""))
 
 
-def ended(pod: JSON) -> bool:
-    return phase(pod) in ("Succeeded", "Failed")
-
-
 def deleting(obj: JSON) -> bool:
     return bool(obj["metadata"].get("deletionTimestamp"))
 
 
 def active(pod: JSON) -> bool:
-    return not ended(pod) and not deleting(pod)
+    return not has_ended(pod) and not deleting(pod)
 
 
 def ready_since(pod: JSON) -> float | None:

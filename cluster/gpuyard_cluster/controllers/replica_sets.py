@@ -6,6 +6,7 @@ that are missed least go first.
 
 from collections.abc import Iterable, Sequence
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import NOTHING, Act, Decision, earliest, status_write
@@ -65,7 +66,7 @@ def _status(found: JSON, mine: Sequence[JSON], now: float) -> tuple[JSON, float 
     status = {
         "replicas": len(active),
         **{key: count for key, count in counts.items() if count},
-        "terminatingReplicas": sum(pods.deleting(pod) and not pods.ended(pod) for pod in mine),
+        "terminatingReplicas": sum(pods.deleting(pod) and not has_ended(pod) for pod in mine),
         "observedGeneration": found["metadata"].get("generation", 0),
     }
     return status, earliest(*(at for at in moments if at > now))

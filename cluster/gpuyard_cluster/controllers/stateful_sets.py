@@ -11,6 +11,7 @@ says so.
 
 from collections.abc import Iterable, Mapping
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import NOTHING, Act, Decision, Note, delete, earliest, status_write
@@ -70,7 +71,7 @@ def _ups(found: JSON, mine: Mapping[int, JSON], now: float) -> list[Act]:
         pod = mine.get(number)
         if pod is None:
             acts.append(pods.create(_pod(found, number), found, text=_told(found, "create", number)))
-        elif pods.ended(pod) and not pods.deleting(pod):
+        elif has_ended(pod) and not pods.deleting(pod):
             acts.append(_deletion(found, number, pod))
         elif ordered and (pods.deleting(pod) or not _available(found, pod, now)):
             break
@@ -132,7 +133,7 @@ def _pod(found: JSON, number: int) -> JSON:
 
 def _status(found: JSON, mine: Mapping[int, JSON], now: float) -> tuple[JSON, float | None]:
     wait = found["spec"].get("minReadySeconds", 0)
-    alive = [pod for pod in mine.values() if not pods.ended(pod)]
+    alive = [pod for pod in mine.values() if not has_ended(pod)]
     moments = [at for pod in alive if pods.active(pod) and (at := pods.available_at(pod, wait)) is not None]
     present = [pod for pod in alive if _present(found, pod)]
     old = found.get("status") or {}

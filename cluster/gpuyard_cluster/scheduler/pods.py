@@ -9,9 +9,9 @@ from typing import Any
 
 from gpuyard import vocabulary
 from gpuyard.pods import fit
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 
-_ENDED = ("Succeeded", "Failed")
 _NOT_YET = "9999"
 
 
@@ -62,7 +62,7 @@ class PodInfo:
     @property
     def ended(self) -> bool:
         """Whether its containers have ended for good: it holds nothing any more."""
-        return (self.obj.get("status") or {}).get("phase") in _ENDED
+        return has_ended(self.obj)
 
     @property
     def pending(self) -> bool:

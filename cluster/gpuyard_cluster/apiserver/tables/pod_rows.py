@@ -6,6 +6,7 @@ Stands for `printPod` in kube-apiserver's printers: the status column tells why 
 from collections.abc import Iterator
 from typing import Any
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.tables import ages
 from gpuyard_cluster.apiserver.tables.cells import NONE
@@ -38,7 +39,7 @@ def _status(pod: JSON) -> str:
     if pod["metadata"].get("deletionTimestamp"):
         if status.get("reason") == "NodeLost":
             return "Unknown"
-        if phase not in ("Succeeded", "Failed"):
+        if not has_ended(pod):
             return "Terminating"
     return _reason(pod.get("spec", {}), status, str(status.get("reason") or phase))
 

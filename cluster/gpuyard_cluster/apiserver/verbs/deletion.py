@@ -9,6 +9,7 @@ Stands for `rest.BeforeDelete` and `registry.Store.Delete` of kube-apiserver. La
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.admission import admission
 from gpuyard_cluster.apiserver.backend import Backend
@@ -109,7 +110,7 @@ def _mark_graceful(backend: Backend, pod: JSON, asked: int | None) -> bool:
 def _grace(pod: JSON, asked: int | None) -> int:
     """Seconds until the kubelet should be done: none for a pod that is on no node or has ended."""
     spec = pod["spec"]
-    if not spec.get("nodeName") or pod.get("status", {}).get("phase") in ("Failed", "Succeeded"):
+    if not spec.get("nodeName") or has_ended(pod):
         return 0
     seconds: int = spec.get("terminationGracePeriodSeconds", 30) if asked is None else asked
     return seconds if seconds >= 0 else 1

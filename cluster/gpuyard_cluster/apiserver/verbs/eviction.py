@@ -4,6 +4,7 @@ Stands for `pods/eviction` of kube-apiserver. Law: an eviction takes its share o
 that two at once cannot both have the last one.
 """
 
+from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.admission import admission
 from gpuyard_cluster.apiserver.backend import Backend, internal
@@ -63,8 +64,8 @@ def _selects(selector: JSON | None, pod: JSON) -> bool:
 
 def _free_to_go(pod: JSON) -> bool:
     """Pods that serve nobody: budgets do not hold them."""
-    phase = pod.get("status", {}).get("phase")
-    return phase in ("Succeeded", "Failed", "Pending") or bool(pod["metadata"].get("deletionTimestamp"))
+    waits = pod.get("status", {}).get("phase") == "Pending"
+    return waits or has_ended(pod) or bool(pod["metadata"].get("deletionTimestamp"))
 
 
 def _spent(pod: JSON, budget: JSON, now: str) -> JSON | None:
