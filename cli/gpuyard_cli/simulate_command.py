@@ -2,19 +2,21 @@
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gpuyard import vocabulary
 from gpuyard_cli import output
 
+if TYPE_CHECKING:
+    from gpuyard_kube.api import Api
+
 _DESCRIPTION: Final = """\
 Place pods on the live cluster without creating anything: where they would go, with which devices; if not all fit,
 why, and what would make them fit. Understands Pods, Jobs, Deployments, ReplicaSets, StatefulSets, and PodGroups with
-their members, which start together or not at all. Exit code 0: all fits; 1: not all; 2: it cannot be said."""
-_QUEUES: Final = "note: quotas are not simulated; gpuyard explain queue NAME says what a queue has left"
+their members, which start together or not at all, in racks and queues. Needs list on queues where objects name one.
+Exit code 0: all fits; 1: not all; 2: it cannot be said."""
 _SHOWN: Final = 20
 """Pods of one workload whose places are shown."""
 
@@ -53,15 +55,26 @@ async def _ask(arguments: argparse.Namespace) -> dict[str, Any]:
     from gpuyard_cli.inputs import documents
 
     question: dict[str, Any] = {"objects": [obj for path in arguments.filename for obj in documents(path)]}
-    if vocabulary.QUEUE in str(question["objects"]):  # in whatever field: a note too many does no harm
-        print(_QUEUES, file=sys.stderr)
     if arguments.add_nodes:
         from gpuyard_cli.added_nodes import added
 
         question["addNodes"] = added(arguments.add_nodes)
-    async with connected(arguments) as (_, extender):
+    async with connected(arguments) as (api, extender):
+        # The name of a queue may be in whatever field, and in a PodGroup of the cluster.
+        question["queues"] = await _queues(api, needed=vocabulary.QUEUE in str(question["objects"]))
         reply = await extender.ask("/v1/simulations", question)
     return body_of(reply, ", ".join(map(str, arguments.filename)))
+
+
+async def _queues(api: "Api", *, needed: bool) -> list[Any] | None:
+    """The queues of the cluster, which may not know what that is; None where it does not tell, if that will do."""
+    from gpuyard.groups import queues
+    from gpuyard_cli.extender_access import body_of
+
+    reply = await api.read(queues.PATH)
+    return (
+        [] if reply.status == 404 or not (reply.ok or needed) else list(body_of(reply, queues.PATH)["items"])
+    )
 
 
 def table(answer: dict[str, Any]) -> Iterator[str]:
@@ -84,8 +97,10 @@ def _outcome(found: dict[str, Any]) -> Iterator[str]:
     if len(found["placed"]) > _SHOWN:
         yield f"  and {len(found['placed']) - _SHOWN} more: see -o json"
     if found["code"]:
-        said = [found["pod"], Reason(found["code"]).text, found["detail"]]
-        yield f"  {'; '.join(filter(None, said))}"
+        reason = Reason(found["code"])
+        yield f"  {'; '.join(filter(None, [found['pod'], reason.text, found['detail']]))}"
+        if not found["why"]:
+            yield f"  to change: {reason.change}"
     yield from of_groups(
         [(Reason(why["reason"]), why["nodes"], list(why["details"].items())) for why in found["why"]]
     )

@@ -6,7 +6,7 @@ Stands for the PodGroup of scheduler-plugins (`scheduling.x-k8s.io`), whose labe
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpuyard.groups import nearness
+from gpuyard.groups import nearness, queues
 from gpuyard.groups.gangs import Member
 from gpuyard.groups.nearness import Nearness
 from gpuyard.pods import memberships
@@ -31,13 +31,15 @@ class Group:
     """Why it may not start, whatever room there is: its queue does not let it in, or it is over. The operator says
     so in the condition Scheduled."""
     nearness: Nearness | Rejection | None = None
+    queue: str = ""
+    """The name of its queue, where it says one itself."""
 
 
 def read(obj: JSON) -> Group | None:
     """The group in an API object; None when the object cannot be used."""
     try:
         name, needed = str(obj["metadata"]["name"]), memberships.min_member(obj)
-        return Group(name, needed, _withheld(obj), _nearness(obj))
+        return Group(name, needed, _withheld(obj), _nearness(obj), queues.queue_of(obj, ()))
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard.advice.simulation import run
+from gpuyard.advice.simulation import Unit, run
 from gpuyard.placing.cluster import Cluster
 from gpuyard.pods import workloads
 from gpuyard.policies.candidates import Policy
@@ -19,6 +19,8 @@ from gpuyard_extender.groups import Group
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.simulation_models import Asked, Simulated
+from gpuyard_extender.simulation_quotas import Quotas
+from gpuyard_extender.simulation_units import Known
 
 _MOST: Final = 150_000
 """Pods times nodes: some seconds."""
@@ -42,6 +44,15 @@ class Snapshot:
             if pod is not None and pod.node == node
         ]
 
+    def siblings(self, namespace: str, group: str) -> tuple[str, ...]:
+        """The nodes of the group's members that are bound."""
+        bound = ((node, self.pod(uid)) for node, claims in self.claims.items() for uid in claims)
+        return tuple(
+            node
+            for node, pod in bound
+            if pod and (pod.namespace, pod.group, pod.node) == (namespace, group, node)
+        )
+
     def named(self, uids: Iterable[str]) -> list[str]:
         """namespace/name of pods; of those that have gone meanwhile the UID."""
         found = [(self.pod(uid), uid) for uid in uids]
@@ -62,11 +73,14 @@ def simulate(asked: Asked, seen: Snapshot, policy: Policy) -> Simulated:
     if count * len(cluster.nodes) > _MOST:
         most = max(1, _MOST // len(cluster.nodes))
         raise ValueError(f"objects: {count} pods on {len(cluster.nodes)} nodes; ask about {most} at a time")
-    units, refused = simulation_units.split(wanted, seen.group)
-    answers = [simulation_answers.refused(*found) for found in refused]
-    answers += [
-        simulation_answers.outcome(found, policy, seen.held, seen.named)
-        for found in run(units, cluster, policy)
+    known = Known(seen.group, seen.siblings, Quotas.read(asked.queues, wanted.queues))
+    units = list(simulation_units.split(wanted, known))
+    tried = run([unit for unit in units if isinstance(unit, Unit)], cluster, policy)
+    answers = [
+        simulation_answers.outcome(next(tried), policy, seen.held, seen.named)
+        if isinstance(unit, Unit)
+        else simulation_answers.refused(unit)
+        for unit in units
     ]
     fits = all(found.fits for found in answers)
     return Simulated(fits=fits, outcomes=answers, ignored=list(wanted.ignored))

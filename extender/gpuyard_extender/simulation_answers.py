@@ -14,14 +14,15 @@ from gpuyard.groups import gangs
 from gpuyard.policies.candidates import Policy
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_extender import simulation_models as models
+from gpuyard_extender.simulation_units import Refused
 
 Named = Callable[[Iterable[str]], list[str]]
 """namespace/name of pods, by UID."""
 
 
-def refused(unit: Unit, reason: Reason, detail: str) -> models.Outcome:
+def refused(found: Refused) -> models.Outcome:
     """The answer for a unit that no node can take."""
-    return _outcome(unit, code=reason.value, detail=detail)
+    return _outcome(found.unit, code=found.why.reason.value, detail=found.why.detail)
 
 
 def outcome(found: Outcome, policy: Policy, held: Held, named: Named) -> models.Outcome:

@@ -18,8 +18,14 @@ class Asked(BaseModel):
     objects: list[KubernetesObject] = Field(
         min_length=1,
         max_length=MOST_OBJECTS,
-        description="Pods, Jobs, Deployments, ReplicaSets, StatefulSets, PodGroups and Lists of them. Other kinds are"
-        " left out and named in the answer.",
+        description="Pods, Jobs, Deployments, ReplicaSets, StatefulSets, PodGroups, Queues and Lists of them. Other"
+        " kinds are left out and named in the answer.",
+    )
+    queues: list[KubernetesObject] | None = Field(
+        default=None,
+        max_length=MOST_OBJECTS,
+        description="The Queue objects of the cluster, with their status: what of their quotas is used. A Queue among"
+        " the objects has its own quota, of which as much is used. Without them other queues let everybody in.",
     )
     nodes: list[KubernetesObject] | None = Field(
         default=None,

@@ -136,6 +136,10 @@ def _fewer_wishes(outcome: Outcome, policy: Policy) -> Iterator[Without]:
         members = [_wishing(member, change) for member in outcome.unit.members]
         if members != list(outcome.unit.members) and _does(outcome, policy, members):
             yield Without(annotation)
+    if outcome.unit.nearness is not None:
+        apart = dataclasses.replace(outcome, unit=dataclasses.replace(outcome.unit, nearness=None))
+        if _does(apart, policy, list(outcome.unit.members)):
+            yield Without(f"{vocabulary.TOPOLOGY} of the PodGroup")
 
 
 def _wishing(member: Member, change: dict[str, Any]) -> Member:

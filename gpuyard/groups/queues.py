@@ -6,7 +6,7 @@ pod whose model is not known yet counts against each model that it might get, so
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -85,6 +85,18 @@ def from_object(obj: JSON) -> Queue | None:
         return Queue(str(obj["metadata"]["name"]), quota, models=tuple(sorted(models)))
     except (AttributeError, KeyError, TypeError):
         return None
+
+
+def queue_of(group: JSON, pods: Sequence[JSON]) -> str:
+    """The name of the queue of a PodGroup with these pods; empty where there is none."""
+    pods_say = [(str((pod.get("metadata") or {}).get("name")), name) for pod in pods if (name := _said(pod))]
+    return _said(group) or min(pods_say, default=("", ""))[1]
+
+
+def _said(obj: JSON) -> str:
+    metadata = obj.get("metadata") or {}
+    found = ((metadata.get(part) or {}).get(vocabulary.QUEUE) for part in ("annotations", "labels"))
+    return str(next(filter(None, found), ""))
 
 
 def text(name: str, amount: int) -> str:

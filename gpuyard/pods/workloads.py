@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gpuyard import vocabulary
 from gpuyard.writes import JSON
 
 MOST_PODS: Final = 2000
@@ -41,10 +42,12 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a list of objects asks for. `groups`: minMember of each PodGroup, by namespace and name."""
+    """What a list of objects asks for."""
 
     workloads: tuple[Workload, ...]
-    groups: Mapping[tuple[str, str], int]
+    groups: Mapping[tuple[str, str], JSON]
+    """The PodGroups, by namespace and name."""
+    queues: tuple[JSON, ...]
     ignored: tuple[str, ...]
     """Objects that bring no pods that we know of, as `Kind namespace/name`, or without a namespace."""
 
@@ -52,7 +55,8 @@ class Wanted:
 def read(objects: Sequence[Any]) -> Wanted:
     """What these decoded objects ask for."""
     workloads: list[Workload] = []
-    groups: dict[tuple[str, str], int] = {}
+    groups: dict[tuple[str, str], JSON] = {}
+    queues: list[JSON] = []
     ignored: list[str] = []
     for field, obj in _flat(objects, "objects", nested=True):
         kind, metadata = _text(obj, "kind", field), _part(obj, "metadata", field)
@@ -62,8 +66,10 @@ def read(objects: Sequence[Any]) -> Wanted:
         if kind in _PODS:
             workloads.append(_workload(obj, (kind, namespace, name), field))
         elif kind == "PodGroup":
-            spec = _part(obj, "spec", field)
-            groups[namespace, name] = _count(spec, "minMember", 1, f"{field}.spec")
+            _count(_part(obj, "spec", field), "minMember", 1, f"{field}.spec")
+            groups[namespace, name] = obj
+        elif kind == "Queue" and str(obj.get("apiVersion", vocabulary.GROUP)).startswith(vocabulary.GROUP):
+            queues.append(obj)
         else:
             ignored.append(f"{kind} {f'{namespace}/' if metadata.get('namespace') else ''}{name}")
     if not workloads:
@@ -71,7 +77,7 @@ def read(objects: Sequence[Any]) -> Wanted:
         raise ValueError(f"objects: none of them brings pods; give one of {kinds}")
     if (pods := sum(found.replicas for found in workloads)) > MOST_PODS:
         raise ValueError(f"objects: {pods} pods; ask about {MOST_PODS} at a time")
-    return Wanted(tuple(workloads), groups, tuple(ignored))
+    return Wanted(tuple(workloads), groups, tuple(queues), tuple(ignored))
 
 
 def _flat(objects: Sequence[Any], field: str, *, nested: bool = False) -> list[tuple[str, JSON]]:

@@ -55,19 +55,6 @@ class Workload:
         object.__setattr__(self, "least", _sum(amounts for _, amounts in self.waiting[: self.needed]))
 
 
-def queue_of(group: JSON, pods: Sequence[JSON]) -> str:
-    """The name of the group's queue; empty where there is none."""
-    said = _said(group)
-    pods_say = [(str((pod.get("metadata") or {}).get("name")), name) for pod in pods if (name := _said(pod))]
-    return said or min(pods_say, default=("", ""))[1]
-
-
-def _said(obj: JSON) -> str:
-    metadata = obj.get("metadata") or {}
-    found = ((metadata.get(part) or {}).get(vocabulary.QUEUE) for part in ("annotations", "labels"))
-    return str(next(filter(None, found), ""))
-
-
 @dataclass(frozen=True, slots=True)
 class About:
     """What else has to be known: a queue by its name, and the model of a node's GPUs."""
@@ -103,7 +90,7 @@ def read(key: Key, facts: View, about: About, now: float) -> Workload | None:
 
     The pods of a group that is gone still hold what they hold, if they name the queue themselves.
     """
-    group, name = groups.read(facts.group), queue_of(facts.group or {}, facts.pods)
+    group, name = groups.read(facts.group), queues.queue_of(facts.group or {}, facts.pods)
     if not name:
         return None
     models = (about.queue(name) or Queue(name)).models

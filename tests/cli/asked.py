@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from gpuyard.groups import queues
 from gpuyard.writes import JSON, Reply
 from gpuyard_extender.app import create_app
 from tests.extender.builders import Stage
@@ -17,10 +18,13 @@ class Cluster:
 
     def __init__(self, stage: Stage, *groups: JSON) -> None:
         self.stage, self.groups = stage, {group["metadata"]["name"]: group for group in groups}
+        self.queues: list[JSON] = []
         self.simulates = True
         """Whether the extender knows simulations."""
 
     async def read(self, path: str, **_query: str) -> Reply:
+        if path == queues.PATH:
+            return Reply(200, {"items": self.queues})
         name = path.rsplit("/", 1)[1]
         if name == "pods":
             return Reply(200, {"items": list(self.stage.server.pods.values())})

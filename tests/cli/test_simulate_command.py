@@ -14,14 +14,22 @@ from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.main import main
 from gpuyard_extender.simulation_nodes import read
 from tests.cli.asked import Cluster, connected
-from tests.extender.builders import Stage, device, gpu_node, gpu_pod
+from tests.extender.builders import Stage, device, gpu_node, gpu_pod, pod_group
+
+GPU = vocabulary.GPU
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A job of three pods with two GPUs each, and a Service, for a cluster with two nodes of two."""
-    cluster = Cluster(Stage(gpu_node("node-1", 2), gpu_node("node-2", 2)))
-    monkeypatch.setattr(extender_access, "connected", connected(cluster))
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """Two nodes with two GPUs each."""
+    found = Cluster(Stage(gpu_node("node-1", 2), gpu_node("node-2", 2)))
+    monkeypatch.setattr(extender_access, "connected", connected(found))
+    return found
+
+
+@pytest.fixture
+def file(tmp_path: Path, cluster: Cluster) -> Path:
+    """A job of three pods with two GPUs each, and a Service."""
     job = {
         "kind": "Job",
         "metadata": {"name": "train"},
@@ -59,16 +67,30 @@ def test_what_fits_in_part_exits_1_and_says_what_would_help(
     ]
 
 
-def test_a_pod_that_cannot_be_understood_is_no_number_and_quotas_are_said_to_be_left_out(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pod_that_cannot_be_understood_is_no_number(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pod = gpu_pod("bad", 1)
-    pod["metadata"]["annotations"] = {vocabulary.GPU_MILLI: "1500", vocabulary.QUEUE: "research"}
+    pod["metadata"]["annotations"] = {vocabulary.GPU_MILLI: "1500"}
     file.write_text(yaml.safe_dump({"kind": "Pod", **pod}))
     assert main(["simulate", "-f", str(file)]) == 1
-    said = capsys.readouterr()
-    assert said.out.startswith("Pod default/bad does not fit\n  InvalidRequest")
-    assert said.err.startswith("note: quotas are not simulated")
+    assert capsys.readouterr().out.startswith("Pod default/bad does not fit\n  InvalidRequest")
+
+
+def test_a_gang_is_judged_by_the_quota_of_its_queue_in_the_cluster(
+    cluster: Cluster, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster.queues = [
+        {"metadata": {"name": "team"}, "spec": {"quota": {GPU: 3}}, "status": {"used": {GPU: "2"}}}
+    ]
+    group = pod_group("g", 2)
+    group["metadata"]["annotations"] = {vocabulary.QUEUE: "team"}
+    members = [{"kind": "Pod", **gpu_pod(f"m{i}", 1, group="g")} for i in range(2)]
+    file.write_text(yaml.safe_dump_all([{"kind": "PodGroup", **group}, *members]))
+    assert main(["simulate", "-f", str(file)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "PodGroup default/g does not fit: all 2 start together or none",
+        "  QuotaExceeded: the queue's quota is used up; queue team: nvidia.com/gpu: needs 2, 1 left of 3",
+        "  to change: work of the queue has to end, or its quota is raised",
+    ]
 
 
 def test_with_the_nodes_that_are_missing_it_fits_and_exits_0(

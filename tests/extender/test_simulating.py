@@ -45,6 +45,26 @@ def group(name: str, needed: int) -> JSON:
     return of_kind("PodGroup", pod_group(name, needed))
 
 
+def queue(name: str, gpus: int, used: int = 0) -> JSON:
+    quota, held = {vocabulary.GPU: gpus}, {vocabulary.GPU: str(used)}
+    return {"metadata": {"name": name}, "spec": {"quota": quota}, "status": {"used": held}}
+
+
+def gang(name: str, count: int, needed: int, gpus: int = 1, **annotations: str) -> list[JSON]:
+    """A PodGroup with these annotations, and its pods."""
+    found = group(name, needed)
+    found["metadata"]["annotations"] = {f"gpuyard.io/{key}": text for key, text in annotations.items()}
+    return [found, *(pod(f"{name}-{i}", gpus, group=name) for i in range(count))]
+
+
+def in_racks(**sizes: int) -> Stage:
+    """A node for each rack, with so many GPUs."""
+    nodes = [gpu_node(f"node-{rack}", size) for rack, size in sizes.items()]
+    for node, rack in zip(nodes, sizes, strict=True):
+        node["metadata"]["labels"] = {vocabulary.RACK: rack}
+    return Stage(*nodes)
+
+
 def full(node: str, gpus: int) -> list[JSON]:
     """Pods with one GPU each that fill a node."""
     return [gpu_pod(f"{node}-{i}", node=node, truth=[device(node, i)], phase="Running") for i in range(gpus)]
@@ -110,6 +130,69 @@ def test_a_group_that_is_not_whole_waits_and_a_group_of_the_cluster_counts() -> 
     stage.extender.observe("podgroups", "ADDED", pod_group("g", 2))
     [outcome] = ask(stage, pod("m0", group="g"))["outcomes"]
     assert outcome["detail"] == "1 of 2 members are there; ask about all of them"
+
+
+def test_gangs_are_let_in_by_their_queues_one_after_the_other_until_the_quota_is_used_up() -> None:
+    stage = Stage(gpu_node("node-1", 8))
+    asked = [*gang("a", 3, 2, queue="q"), *gang("b", 2, 2, queue="q")]
+    answer = ask(stage, *asked, queues=[queue("q", 4, used=1)])
+    assert [(found["name"], found["code"], found["detail"]) for found in answer["outcomes"]] == [
+        ("PodGroup default/a", None, ""),
+        ("PodGroup default/a beyond minMember", None, ""),
+        ("PodGroup default/b", "QuotaExceeded", "queue q: nvidia.com/gpu: needs 2, 0 left of 4"),
+    ]
+    larger = of_kind("Queue", queue("q", 3))
+    answer = ask(stage, larger, *asked, queues=[queue("q", 4, used=1)])
+    assert [(found["name"], found["code"]) for found in answer["outcomes"]] == [
+        ("PodGroup default/a", None),
+        ("PodGroup default/a beyond its quota", "QuotaExceeded"),
+        ("PodGroup default/b", "QuotaExceeded"),
+    ]
+
+
+def test_a_group_of_the_cluster_is_in_its_queue_and_a_pod_can_name_it() -> None:
+    stage = Stage(gpu_node("node-1", 2))
+    known, member = gang("g", 1, 1, queue="nowhere")
+    stage.extender.observe("podgroups", "ADDED", known)
+    assert ask(stage, member)["fits"]
+    [outcome] = ask(stage, member, queues=[])["outcomes"]
+    assert (outcome["code"], outcome["detail"]) == (
+        "NoSuchQueue",
+        "there is no Queue nowhere; ask about it as well",
+    )
+    group, member = gang("h", 1, 1)
+    member["metadata"]["labels"][vocabulary.QUEUE] = "q"
+    assert ask(stage, group, member, queues=[queue("q", 0)])["outcomes"][0]["code"] == "QuotaExceeded"
+
+
+def test_a_gang_in_one_rack_is_told_what_the_best_rack_has_and_what_would_help() -> None:
+    stage = in_racks(r1=2, r2=3)
+    [outcome] = ask(stage, *gang("g", 4, 4, topology="same-rack"))["outcomes"]
+    assert (outcome["code"], outcome["pod"]) == ("GangUnplaceable", "g-3")
+    [numbers, _node] = outcome["why"]
+    detail = "needs 4 GPUs in one rack, best rack r2 has 3"
+    assert (numbers["reason"], numbers["details"]) == ("TopologyUnsatisfied", {detail: 1})
+    assert [found["text"] for found in outcome["remedies"]] == [
+        "ask for 3 pods instead of 4",
+        "do without the annotation gpuyard.io/topology of the PodGroup",
+        "add 1 node like node-r1",
+    ]
+    [outcome] = ask(stage, *gang("g", 3, 3, topology="same-rack"))["outcomes"]
+    assert {found["node"] for found in outcome["placed"]} == {"node-r2"}
+
+
+def test_members_that_come_late_go_to_the_rack_of_the_gang_and_the_next_gang_finds_it_full() -> None:
+    stage = in_racks(r1=4, r2=3)
+    asked = [*gang("g", 4, 2, topology="same-rack"), *gang("h", 4, 4, topology="same-rack")]
+    first, late, other = ask(stage, *asked)["outcomes"]
+    assert [place["node"] for place in first["placed"] + late["placed"]] == ["node-r2"] * 3
+    assert (late["fits"], late["pod"]) == (False, "g-3")
+    assert {place["node"] for place in other["placed"]} == {"node-r1"}
+    stage.create(gpu_pod("g-running", node="node-r1", group="g", truth=[device("node-r1", 0)]))
+    [outcome] = ask(stage, *gang("g", 1, 1, topology="same-rack"))["outcomes"]
+    assert [place["node"] for place in outcome["placed"]] == ["node-r1"]
+    [outcome] = ask(stage, *gang("g", 1, 1, topology="same-node"))["outcomes"]
+    assert (outcome["code"], "same-node" in outcome["detail"]) == ("InvalidRequest", True)
 
 
 def test_a_wish_that_cannot_be_understood_is_named() -> None:
@@ -187,6 +270,9 @@ def test_asking_changes_nothing(objects: list[JSON], taken: int, tentative: bool
         (b'{"objects":' + b"[" * 5000 + b"]" * 5000 + b"}", "body"),
         (b'{"objects":[{"a":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_001 + b"]}", "body"),
         (orjson.dumps({"objects": [{}] * 1001}), "objects"),
+        (orjson.dumps({"objects": [pod("p")], "queues": [{"metadata": {}}]}), "queues[0]: a Queue with"),
+        (orjson.dumps({"objects": [pod("p")], "queues": [queue("q", 1) | {"status": 7}]}), "queues[0]"),
+        (orjson.dumps({"objects": [pod("p"), {"kind": "Queue", "metadata": {"name": "q"}}]}), "Queue[0]"),
         (orjson.dumps({"objects": [{"kind": "Pod", "metadata": {"name": "x" * 10**6}}]}), "objects[0].spec"),
         (orjson.dumps({"objects": [job("j", 5000, 1)]}), "objects: 5000 pods"),
     ],
@@ -277,4 +363,6 @@ def test_what_can_be_asked_is_described_in_openapi() -> None:
         200,
         ["/v1/podgroups/{namespace}/{name}/explain", "/v1/pods/{namespace}/{name}/explain", PATH],
     )
-    assert set(answer["components"]["schemas"]["Asked"]["properties"]) == {"objects", "nodes", "addNodes"}
+    assert set(answer["components"]["schemas"]["Asked"]["properties"]) == {
+        *("objects", "queues", "nodes", "addNodes")
+    }

@@ -39,13 +39,14 @@ def test_a_pod_is_asked_about_as_one_that_has_no_node_yet() -> None:
     assert (str(found), made["spec"]) == ("Pod x/p", {"a": 1})
 
 
-def test_lists_are_unpacked_groups_counted_and_all_else_named() -> None:
+def test_lists_are_unpacked_groups_and_queues_kept_and_all_else_named() -> None:
     group = {"kind": "PodGroup", "metadata": {"name": "g"}, "spec": {"minMember": 2}}
-    service = {"kind": "Service", "metadata": {"name": "web"}}
-    found = workloads.read([{"kind": "List", "items": [group, service, templated("Job")]}])
+    queue = {"apiVersion": "gpuyard.io/v1alpha1", "kind": "Queue", "metadata": {"name": "q"}}
+    other = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "web"}}
+    found = workloads.read([{"kind": "List", "items": [group, queue, other, templated("Job")]}])
     assert [str(workload) for workload in found.workloads] == ["Job default/web"]
-    assert found.groups == {("default", "g"): 2}
-    assert found.ignored == ("Service web",)
+    assert (found.groups, found.queues) == ({("default", "g"): group}, (queue,))
+    assert found.ignored == ("Queue web",)
 
 
 @pytest.mark.parametrize(
