@@ -16,8 +16,8 @@ from gpuyard.pods.requests import PodRequest, is_device_resource
 from gpuyard.policies.workload import Column, Shape
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Claim
-from gpuyard_extender.mirror import Change
 from gpuyard_extender.nodes import NodeFacts
+from gpuyard_kube.store import Change
 
 
 class Holdings:

@@ -20,10 +20,10 @@ from gpuyard_extender.budgets import Budget
 from gpuyard_extender.claims import Assumption, Claim, Grade
 from gpuyard_extender.groups import Group, Members
 from gpuyard_extender.holdings import Holdings
-from gpuyard_extender.mirror import Change, Mirror
 from gpuyard_extender.nodes import NodeFacts
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.seats import Seats
+from gpuyard_kube.store import Change, Store
 
 PATHS = {
     "pods": "/api/v1/pods",
@@ -41,17 +41,17 @@ class Ledger:
     def __init__(self, report: Callable[[str], None] = lambda _text: None) -> None:
         """`report` is told what the ledger cannot make sense of, once each."""
         self._report = report
-        self.pods: Mirror[Pod] = Mirror(pods.read)
-        self.groups: Mirror[Group] = Mirror(groups.read)
-        self.budgets: Mirror[Budget] = Mirror(budgets.read)
+        self.pods: Store[Pod] = Store(pods.read)
+        self.groups: Store[Group] = Store(groups.read)
+        self.budgets: Store[Budget] = Store(budgets.read)
         self.holdings = Holdings()
-        self._nodes: Mirror[NodeFacts] = Mirror(nodes.read)
-        self._reservations: Mirror[Reservation] = Mirror(reservations.from_object)
+        self._nodes: Store[NodeFacts] = Store(nodes.read)
+        self._reservations: Store[Reservation] = Store(reservations.from_object)
         self._members = Members()
         self._seats = Seats()
         self.assumptions: dict[str, Assumption] = {}
         self._expiries: list[tuple[float, str]] = []
-        self._fed: dict[str, tuple[Mirror[Any], Callable[[list[Change[Any]]], None]]] = {
+        self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], None]]] = {
             "pods": (self.pods, self._pods_changed),
             "nodes": (self._nodes, self._nodes_changed),
             reservations.PLURAL: (self._reservations, self._reservations_changed),
@@ -63,13 +63,13 @@ class Ledger:
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All objects of a resource as of now."""
-        mirror, changed = self._fed[resource]
-        changed(mirror.replace(objects))
+        store, changed = self._fed[resource]
+        changed(store.replace(objects))
 
     def observe(self, resource: str, event: str, obj: JSON) -> None:
         """One change of one object."""
-        mirror, changed = self._fed[resource]
-        changed(mirror.observe(event, obj))
+        store, changed = self._fed[resource]
+        changed(store.observe(event, obj))
 
     def assume(self, placement: Placement, grade: Grade, now: float) -> None:
         """Count on a placement that the API does not show yet; it takes the place of an earlier one."""

@@ -33,7 +33,7 @@ class _Seen(Generic[T]):
     value: T | None
 
 
-class Mirror(Generic[T]):
+class Store(Generic[T]):
     """Objects by UID and by `namespace/name` (`/name` without a namespace), as the values that `read` makes."""
 
     def __init__(self, read: Callable[[JSON], T | None]) -> None:

@@ -3,7 +3,7 @@
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.holdings import Holdings
-from gpuyard_extender.mirror import Mirror
+from gpuyard_kube.store import Store
 from tests.extender.builders import gpu_node
 
 
@@ -13,7 +13,7 @@ def claim(node: str, *held: str) -> Claim:
 
 def holdings_of(*names: str) -> Holdings:
     found = Holdings()
-    found.set_nodes(Mirror(nodes.read).replace([gpu_node(name) for name in names]))
+    found.set_nodes(Store(nodes.read).replace([gpu_node(name) for name in names]))
     return found
 
 
@@ -40,9 +40,9 @@ def test_only_what_differs_is_a_change() -> None:
     found.set_claim("a", claim("n1", "x"))
     change = found.changes
     found.set_claim("a", claim("n1", "x"))
-    mirror = Mirror(nodes.read)
-    found.set_nodes(mirror.observe("ADDED", gpu_node("n3")))
+    store = Store(nodes.read)
+    found.set_nodes(store.observe("ADDED", gpu_node("n3")))
     assert found.changed_since(change) == {"n3"}
     change = found.changes
-    found.set_nodes(mirror.observe("MODIFIED", gpu_node("n3")))
+    found.set_nodes(store.observe("MODIFIED", gpu_node("n3")))
     assert found.changed_since(change) == set()

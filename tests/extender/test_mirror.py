@@ -1,7 +1,7 @@
 """The newest state of objects, whatever comes twice or late."""
 
 from gpuyard.writes import JSON
-from gpuyard_extender.mirror import Change, Mirror
+from gpuyard_kube.store import Change, Store
 
 
 def named(name: str, uid: str, version: int, colour: str) -> JSON:
@@ -9,8 +9,8 @@ def named(name: str, uid: str, version: int, colour: str) -> JSON:
     return {"metadata": metadata, "colour": colour}
 
 
-def colours() -> Mirror[str]:
-    return Mirror(lambda obj: obj.get("colour") or None)
+def colours() -> Store[str]:
+    return Store(lambda obj: obj.get("colour") or None)
 
 
 def test_changes_tell_what_was_and_what_is() -> None:
