@@ -1,6 +1,7 @@
 """What a component tells of its decisions, so that a learner can follow a pod through the cluster."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 
@@ -17,3 +18,9 @@ Narrator = Callable[[Beat], None]
 
 def silent(_beat: Beat) -> None:
     """The narrator that tells nothing."""
+
+
+def few(names: Collection[str], most: int = 3, between: str = ", ") -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return between.join(itertools.islice(names, most)) + more

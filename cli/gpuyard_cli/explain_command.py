@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from gpuyard.narration import few
 from gpuyard_cli import output
 
 _DESCRIPTION: Final = """\
@@ -76,7 +77,7 @@ def queue_table(found: dict[str, Any]) -> Iterator[str]:
     for resource, quota in found["quota"].items():
         yield f"  {resource}: {found['used'][resource]} of {quota} used"
     if found["holding"]:
-        yield f"  held by {output.few(found['holding'], 6)}"
+        yield f"  held by {few(found['holding'], 6)}"
     for position, group in enumerate(found["waiting"], start=1):
         yield f"  {position:>3}. {group['podGroup']}: {group['code'] or 'has its turn'}"
         if group["detail"]:
@@ -88,7 +89,7 @@ def remedies(found: Sequence[dict[str, Any]]) -> Iterator[str]:
     if found:
         yield from ["", "What would make it fit, each by itself:"]
     for remedy in found:
-        named = f": {output.few(remedy['pods'], 6)}" if remedy["pods"] else ""
+        named = f": {few(remedy['pods'], 6)}" if remedy["pods"] else ""
         yield f"  - {remedy['text']}{named}"
 
 
@@ -99,9 +100,7 @@ def _headline(found: dict[str, Any]) -> str:
     if found["code"]:
         return f"{name} waits: {Reason(found['code']).text}"
     if found.get("fits"):
-        return (
-            f"{name} would fit on {output.few(found['fits'])}; its events say what the scheduler made of it"
-        )
+        return f"{name} would fit on {few(found['fits'])}; its events say what the scheduler made of it"
     if "podGroup" in found:
         return f"{name}: nobody waits of those that are there"
     if found.get("node"):

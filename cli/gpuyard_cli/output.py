@@ -54,9 +54,3 @@ def printed(
         return yaml.safe_dump(answer, sort_keys=False).rstrip("\n")
     text = "\n".join(table(answer))
     return colours.answer(text) if colours.wanted(sys.stdout) else text
-
-
-def few(names: list[str], most: int = 3) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from gpuyard.advice import explain
 from gpuyard.groups import plans
+from gpuyard.narration import few
 from gpuyard.verdicts import Reason
-from gpuyard_cli import output
 
 _DETAILS: Final = 4
 """So many wordings of one reason are shown."""
@@ -24,7 +24,7 @@ def of_groups(groups: Sequence[tuple[Reason, list[str], Sequence[tuple[str, int]
     if groups:
         yield from ["", f"{'NODES':>7}  {'REASON':<{_COLUMN}}WHICH"]
     for reason, names, details in groups:
-        yield f"{len(names):>7}  {reason:<{_COLUMN}}{output.few([name or '(all)' for name in names])}"
+        yield f"{len(names):>7}  {reason:<{_COLUMN}}{few([name or '(all)' for name in names])}"
         for text, count in details[:_DETAILS]:
             yield f"{'':9}{f'{count} × ' if len(details) > 1 else ''}{text or reason.text}"
         if len(details) > _DETAILS:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gpuyard import vocabulary
+from gpuyard.narration import few
 from gpuyard_cli import output
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def table(answer: dict[str, Any]) -> Iterator[str]:
         yield from [""] * (i > 0)
         yield from _outcome(outcome)
     if answer["ignored"]:
-        yield from ["", f"left out, since they bring no pods: {output.few(answer['ignored'], 6)}"]
+        yield from ["", f"left out, since they bring no pods: {few(answer['ignored'], 6)}"]
 
 
 def _outcome(found: dict[str, Any]) -> Iterator[str]:
@@ -119,7 +120,7 @@ def _headline(found: dict[str, Any]) -> str:
 
 def _devices(held: dict[str, dict[str, list[str]]]) -> str:
     return "; ".join(
-        f"{container}: {resource} {output.few([name[:12] + '…' for name in ids], 8)}"
+        f"{container}: {resource} {few([name[:12] + '…' for name in ids], 8)}"
         for container, resources in held.items()
         for resource, ids in resources.items()
     )

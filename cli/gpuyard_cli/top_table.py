@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from gpuyard_cli import output
+from gpuyard.narration import few
 from gpuyard_cli.top_rows import CountRow, GpuRow, NodeRow, Owner, View
 
 FREE, PART, TAKEN, SICK = ".", "+", "#", "X"
@@ -125,7 +125,7 @@ def _group_cells(group: Sequence[NodeRow]) -> Cells:
         names,
         _tiles(group[0]),
         _models(group[0]) + marks,
-        output.few([_plain(pod) for pod in pods], _MOST_OWNERS),
+        few([_plain(pod) for pod in pods], _MOST_OWNERS),
     )
 
 
@@ -155,7 +155,7 @@ def _models(node: NodeRow) -> str:
 
 def _owners(owners: Sequence[Owner]) -> str:
     more = f"{len(owners)} pods: " if len(owners) > _MOST_OWNERS else ""
-    return more + (output.few([_owner(owner) for owner in owners], _MOST_OWNERS) or "-")
+    return more + (few([_owner(owner) for owner in owners], _MOST_OWNERS) or "-")
 
 
 def _owner(owner: Owner) -> str:

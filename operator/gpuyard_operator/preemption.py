@@ -18,11 +18,11 @@ kube-scheduler must have said that it is unschedulable, and must not make room f
 """
 
 from collections.abc import Sequence
-from itertools import chain
 
 from gpuyard import vocabulary
 from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation, Victim
+from gpuyard.narration import few
 from gpuyard.pods import memberships
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
@@ -165,6 +165,4 @@ def _about(api: str, kind: str, named: Group | Member | Victim) -> JSON:
 
 
 def _names(victims: Sequence[Victim]) -> str:
-    names = [f"{victim.namespace}/{victim.name}" for victim in victims]
-    more = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
-    return ", ".join(chain(names[:NAMED], more))
+    return few([f"{victim.namespace}/{victim.name}" for victim in victims], NAMED)

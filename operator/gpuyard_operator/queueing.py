@@ -21,6 +21,7 @@ from typing import Final
 
 from gpuyard.groups import queues
 from gpuyard.groups.queues import Queue
+from gpuyard.narration import few
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_operator.admission import Admission
 from gpuyard_operator.shelf import Key
@@ -28,7 +29,6 @@ from gpuyard_operator.workloads import Workload
 
 LOOK: Final = 8
 """So many of each line are judged, and know their position: the others wait, whatever they need."""
-_NAMED: Final = 3
 
 Order = tuple[int, int, int, Key]
 
@@ -125,9 +125,7 @@ def _behind(detail: str, passing: bool = False, until: float | None = None) -> A
 def _place(queue: str, ahead: Sequence[Workload]) -> str:
     if not ahead:
         return f"first in queue {queue}"
-    more = f" and {len(ahead) - _NAMED} more" if len(ahead) > _NAMED else ""
-    names = ", ".join(map(_name, ahead[:_NAMED]))
-    return f"position {len(ahead) + 1} in queue {queue}, behind {names}{more}"
+    return f"position {len(ahead) + 1} in queue {queue}, behind {few([_name(found) for found in ahead])}"
 
 
 def _name(found: Workload) -> str:

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-_NAMED = 3
-"""How many names stand in a line."""
+from gpuyard.narration import few
 
 
 @dataclass(slots=True)
@@ -18,9 +17,4 @@ class Notes:
 
     def lines(self) -> list[str]:
         """One line for each text."""
-        return [f"{text}: {_listed(names)}" for text, names in self._about.items()]
-
-
-def _listed(names: list[str]) -> str:
-    shown, more = ", ".join(names[:_NAMED]), len(names) - _NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+        return [f"{text}: {few(names)}" for text, names in self._about.items()]
