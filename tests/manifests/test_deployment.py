@@ -46,6 +46,7 @@ def test_kube_scheduler_asks_the_extender_for_every_resource_that_gpus_are_asked
 
 def test_kube_scheduler_follows_the_extender() -> None:
     [extender] = SCHEDULER["extenders"]
+    assert [profile["schedulerName"] for profile in SCHEDULER["profiles"]] == [*vocabulary.SCHEDULERS]
     assert SCHEDULER["percentageOfNodesToScore"] == 100
     assert extender["ignorable"] is False, "pods would be bound without a plan"
     assert (extender["weight"], extender["nodeCacheCapable"], extender["httpTimeout"]) == (1, True, "5s")

@@ -67,7 +67,8 @@ class PodInfo:
     @property
     def pending(self) -> bool:
         """Whether it is this scheduler's to bind."""
-        mine = (self.obj.get("spec") or {}).get("schedulerName", vocabulary.SCHEDULER) == vocabulary.SCHEDULER
+        named = (self.obj.get("spec") or {}).get("schedulerName", vocabulary.SCHEDULER)
+        mine = named in vocabulary.SCHEDULERS
         return mine and not (self.node or self.ended or self.leaving)
 
     @property

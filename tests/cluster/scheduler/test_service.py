@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from gpuyard import vocabulary
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.scheduler.service import Scheduler
 from tests.cluster.scheduler.world import GPU, World, nobody, rejecting
@@ -212,6 +213,12 @@ def test_a_nomination_ends_with_a_rejection(world: World) -> None:
     promised["status"]["nominatedNodeName"] = "a"
     world.add(node("a"), promised)
     assert not world.api.pod("promised")["status"].get("nominatedNodeName")
+
+
+@pytest.mark.parametrize("profile", vocabulary.SCHEDULERS)
+def test_a_pod_of_any_profile_is_bound(world: World, profile: str) -> None:
+    world.add(node("a"), pod("mine", {"cpu": "8"}, schedulerName=profile))
+    assert world.node_of("mine") == "a"
 
 
 def test_pods_of_another_scheduler_and_ended_pods_are_not_touched(world: World) -> None:

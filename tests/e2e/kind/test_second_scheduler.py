@@ -27,7 +27,7 @@ def test_a_pod_of_the_second_scheduler_gets_what_the_extender_planned(kubeconfig
         async with empty(kubeconfig, "second-scheduler") as cluster:
             await until(lambda: _ready(cluster), "the second scheduler is there")
             await cluster.submit("first", gpus=2)
-            await cluster.submit("second", gpus=2, schedulerName="scheduler-plugins-scheduler")
+            await cluster.submit("second", gpus=2, schedulerName="gpuyard-scheduler")
             await cluster.running(["first", "second"])
             await cluster.sound()
 
