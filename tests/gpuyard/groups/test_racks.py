@@ -1,15 +1,17 @@
 """Gangs in one rack, or in few."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.groups import nearness, racks
+from gpuyard.groups import gangs, nearness, racks
 from gpuyard.groups.gangs import GangRejection, Member
 from gpuyard.groups.nearness import Domain, Nearness
-from gpuyard.placing.cluster import Cluster, Node
+from gpuyard.placing.cluster import Cluster, Node, Placement
 from gpuyard.pods.affinity import Term
+from gpuyard.policies.candidates import Policy
 from gpuyard.policies.counted import pack
 from gpuyard.verdicts import Reason
 from tests.gpuyard.builders import GPU_RESOURCE, cluster, gpus, member, node, pod, where
@@ -25,6 +27,11 @@ def racked(name: str, count: int, rack: str) -> Node:
 
 def ring(count: int, each: int) -> list[Member]:
     return [member(pod(f"worker-{i}", {GPU_RESOURCE: str(each)})) for i in range(count)]
+
+
+def shreds(rack: str) -> list[Node]:
+    """A rack with two GPUs, each on a node of its own."""
+    return [racked(f"{rack}-{n}", 1, rack) for n in (1, 2)]
 
 
 YARD = cluster(
@@ -90,6 +97,57 @@ def test_cordoned_nodes_are_no_part_of_a_rack() -> None:
     found = racks.plan(ring(2, 4), YARD.with_node(cordoned), pack, RACK)
     assert isinstance(found, GangRejection)
     assert found.rejections[0].detail == "needs 8 GPUs in one rack, best rack a has 4"
+
+
+@pytest.mark.parametrize("booked", [4, 6], ids=["all", "more than it still has"])
+def test_what_is_booked_is_no_part_of_a_rack(booked: int) -> None:
+    full = replace(YARD.nodes["a1"], used={GPU_RESOURCE: booked})
+    found = racks.plan(ring(3, 4), YARD.with_node(full), pack, RACK)
+    assert isinstance(found, GangRejection)
+    assert found.rejections[0].detail == "needs 12 GPUs in one rack, best rack a has 4"
+
+
+def test_a_block_is_as_many_racks_as_it_has() -> None:
+    halves = [racked("a1", 4, "a"), racked("b1", 4, "b")]
+    block = [replace(n, fit=replace(n.fit, labels={**n.fit.labels, vocabulary.BLOCK: "x"})) for n in halves]
+    found = racks.plan(
+        ring(2, 4), YARD.with_node(block[0]).with_node(block[1]), pack, Nearness(Domain.SAME_BLOCK)
+    )
+    assert set(where(found)) == {"a1", "b1"}
+
+
+def test_racks_beyond_the_freest_that_are_enough_stay_whole() -> None:
+    yard = cluster(racked("a1", 6, "a"), racked("b1", 4, "b"), racked("c1", 2, "c"))
+    assert set(where(racks.plan(ring(10, 1), yard, pack, LOOSE))) == {"a1", "b1"}
+
+
+def test_where_a_rack_has_the_count_and_not_the_shape_the_next_is_tried() -> None:
+    assert where(racks.plan(ring(1, 2), cluster(*shreds("a"), racked("b1", 4, "b")), pack, RACK)) == ["b1"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "gang", "plans"),
+    [
+        (RACK, ring(1, 2), racks.TRIES + 1),
+        (LOOSE, ring(1, 2), 2 * racks.TRIES + 1),
+        (LOOSE, ring(24, 1), 1),
+    ],
+    ids=["in one rack", "in few racks", "in as many as have the count"],
+)
+def test_a_gang_is_planned_a_few_times_however_many_racks_there_are(
+    wish: Nearness, gang: list[Member], plans: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned, plan = list[int](), gangs.plan
+
+    def counted(
+        members: Sequence[Member], yard: Cluster, policy: Policy
+    ) -> tuple[Placement, ...] | GangRejection:
+        planned.append(len(members))
+        return plan(members, yard, policy)
+
+    monkeypatch.setattr(gangs, "plan", counted)
+    racks.plan(gang, cluster(*(node for n in range(12) for node in shreds(f"r{n}"))), pack, wish)
+    assert len(planned) == plans
 
 
 def test_an_own_affinity_that_matches_no_node_still_matches_none() -> None:
