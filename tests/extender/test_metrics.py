@@ -64,7 +64,7 @@ def test_where_the_kubelet_gave_other_devices_than_planned_the_pod_has_drifted()
     stage.create(gpu_pod("c", node="node-1"))
     assert (scraped(stage)["drifted_pods"], scraped(stage)["unplanned_pods"]) == (1, 1)
     for name, phase in (("b", "Succeeded"), ("c", "Failed")):
-        stage.create({**stage.server.pods[name], "status": {"phase": phase}})
+        stage.create({**gpu_pod(name, node="node-1"), "status": {"phase": phase}})
     assert (scraped(stage)["drifted_pods"], scraped(stage)["unplanned_pods"]) == (0, 0)
 
 
