@@ -30,6 +30,8 @@ class Member:
     """Our gate is on it."""
     held: bool = False
     """Somebody else's gate is on it: it could not start, whatever we decide."""
+    guarded: bool = True
+    """It asks for devices: the extender binds it to a reserved place only. Without, its gate alone holds a pod."""
     terminating: bool = False
     nominated: str = ""
     native: bool = False
@@ -59,6 +61,11 @@ class Member:
         return self.live and not self.held and not self.node
 
     @property
+    def loose(self) -> bool:
+        """Nothing keeps it from starting alone."""
+        return self.waiting and not self.gated and not self.guarded
+
+    @property
     def holding(self) -> bool:
         """It is live on a node."""
         return self.live and bool(self.node)
@@ -82,6 +89,7 @@ def read(pod: JSON) -> Member | None:
         phase=str(status.get("phase") or "Pending"),
         gated=vocabulary.GANG_GATE in gates,
         held=any(gate != vocabulary.GANG_GATE for gate in gates),
+        guarded=_has_gpus(spec),
         terminating=bool(metadata.get("deletionTimestamp")),
         nominated=str(status.get("nominatedNodeName") or ""),
         native=memberships.is_native(pod),
@@ -102,12 +110,18 @@ def is_stuck(pod: JSON) -> bool:
     if spec.get("schedulerName") in memberships.OTHER_SCHEDULERS:
         return False
     tried = condition(status, "PodScheduled").get("reason") == "Unschedulable"
-    return tried and not memberships.is_native(pod) and any(map(_has_gpus, spec.get("containers") or ()))
+    return tried and not memberships.is_native(pod) and _has_gpus(spec)
 
 
-def _has_gpus(container: Any) -> bool:
+def _has_gpus(spec: JSON) -> bool:
+    containers = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
+    limits = (
+        _mapping(_mapping(_mapping(container).get("resources")).get("limits")) for container in containers
+    )
     return any(
-        map(is_device_resource, _mapping(_mapping(_mapping(container).get("resources")).get("limits")))
+        is_device_resource(name) and amount not in (0, "0")
+        for found in limits
+        for name, amount in found.items()
     )
 
 

@@ -102,9 +102,9 @@ def _reserved(gang: Gang, view: View, obj: JSON) -> Decision:
             verdict = gang.scheduled() if started else None
             return Decision((*gang.report(verdict), unreserve), says=f"{len(found.bound)} members are bound")
         case Course.UNDO:
-            bound = found.bound + found.beside
-            says = f"undoes: only {len(bound)} of {reservation.needed} members were bound"
-            undone = undoing.evict(bound, view.refused, says)
+            bound = len(found.bound) + len(found.beside)
+            says = f"undoes: only {bound} of {reservation.needed} members were bound"
+            undone = undoing.evict(gang.crew + gang.after, view.refused, says)
             return replace(undone, writes=(*undone.writes, unreserve))
         case Course.VOID:
             return Decision((unreserve,), says="gives up the reserved places: they cannot be used any more")

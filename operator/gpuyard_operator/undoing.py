@@ -1,7 +1,8 @@
 """Decisions that take members off their nodes: undo half a gang, restart one that is too small, release it.
 
 Stands for the part of KAI's stale gang eviction that acts. Law: half a gang goes at once, whatever disruption budgets
-say, for it does not work; a gang that did work goes only as far as they allow.
+say, for it does not work; a gang that did work goes only as far as they allow. With the bound go those without gate
+and without GPUs: nobody can put a gate on a pod again, and no extender is asked before they start.
 """
 
 from collections.abc import Container, Sequence
@@ -23,7 +24,7 @@ def stranded(gang: Gang, view: View) -> Decision:
     if gang.now < until:
         return Decision(gang.report(None), until)
     says = f"undoes: {len(bound)} of {gang.minimum} members are bound without places"
-    return evict(bound, view.refused, says)
+    return evict(gang.crew, view.refused, says)
 
 
 def restart(gang: Gang) -> Decision:
@@ -40,7 +41,7 @@ def end(gang: Gang, verdict: Verdict) -> Decision:
 
 def evict(members: Sequence[Member], refused: Container[str], says: str) -> Decision:
     """A budget may refuse: but what it protects must work, and half a gang does not; then the pod is deleted."""
-    going = [member for member in members if member.holding]
+    going = [member for member in members if member.holding or member.loose]
     evictions = [(member, actions.evict(member)) for member in going]
     writes = [actions.remove(m) if one.path in refused else (one,) for m, one in evictions]
     return Decision(tuple(chain.from_iterable(writes)), says=says, evicts=bool(going))

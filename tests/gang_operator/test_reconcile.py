@@ -113,6 +113,25 @@ def test_the_second_binding_fails_and_the_first_is_undone_within_five_seconds(wo
     assert world.places() is None
 
 
+@pytest.mark.parametrize("is_lost", [False, True], ids=["reserved", "without places"])
+def test_of_a_gang_that_is_undone_no_member_is_left_that_could_start_alone(
+    world: World, is_lost: bool
+) -> None:
+    """A gate cannot be put back, and of pods without GPUs no extender is asked."""
+    world.binds_refused.update({"b", "c"})
+    world.node("node-1", 8)
+    world.group(minMember=3)
+    world.pod("a")
+    world.pod("b", gpus=0)
+    world.pod("c")
+    world.settle()
+    if is_lost:
+        world.delete(reservations.path("default", "ring"))
+    world.advance(4.9)
+    assert world.at(pod_path("b")) is None
+    assert world.at(pod_path("c")) is not None, "the extender holds it"
+
+
 def test_a_gang_that_was_undone_starts_again_as_a_whole(world: World) -> None:
     world.binds_refused.add("b")
     gang(world, "a", "b")
