@@ -62,28 +62,7 @@ def placeable(pods: Iterable[Pod]) -> list[Member]:
     return [Member(pod.request, pod.fit) for pod in pods if not isinstance(pod.request, Rejection)]
 
 
-class Members:
-    """Live members by namespace and group."""
-
-    def __init__(self) -> None:
-        self._pods: dict[tuple[str, str], dict[str, Pod]] = {}
-
-    def of(self, namespace: str, group: str) -> tuple[Pod, ...]:
-        """Members that have neither failed nor are terminating, by name: the order in which they are placed."""
-        found = self._pods.get((namespace, group), {}).values()
-        return tuple(sorted(found, key=lambda pod: (pod.name, pod.uid)))
-
-    def changed(self, before: Pod | None, after: Pod | None) -> None:
-        """A pod was seen to change."""
-        if before is not None and before.group is not None:
-            key = (before.namespace, before.group)
-            self._pods.get(key, {}).pop(before.uid, None)
-            if not self._pods.get(key):
-                self._pods.pop(key, None)
-        if (
-            after is not None
-            and after.group is not None
-            and not after.terminating
-            and after.phase != "Failed"
-        ):
-            self._pods.setdefault((after.namespace, after.group), {})[after.uid] = after
+def membership(pod: Pod) -> tuple[str, str] | None:
+    """Namespace and name of the group of a live member: one that has neither failed nor is on its way out."""
+    live = not pod.terminating and pod.phase != "Failed"
+    return (pod.namespace, pod.group) if live and pod.group is not None else None

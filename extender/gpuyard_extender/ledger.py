@@ -18,12 +18,12 @@ from gpuyard.writes import JSON
 from gpuyard_extender import budgets, claims, groups, nodes, pods
 from gpuyard_extender.budgets import Budget
 from gpuyard_extender.claims import Assumption, Claim, Grade
-from gpuyard_extender.groups import Group, Members
+from gpuyard_extender.groups import Group
 from gpuyard_extender.holdings import Holdings
 from gpuyard_extender.nodes import NodeFacts
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.seats import Seats
-from gpuyard_kube.store import Change, Store
+from gpuyard_kube.store import Change, Index, Store
 
 PATHS = {
     "pods": "/api/v1/pods",
@@ -47,7 +47,7 @@ class Ledger:
         self.holdings = Holdings()
         self._nodes: Store[NodeFacts] = Store(nodes.read)
         self._reservations: Store[Reservation] = Store(reservations.from_object)
-        self._members = Members()
+        self._members = Index(groups.membership)
         self._seats = Seats()
         self.assumptions: dict[str, Assumption] = {}
         self._expiries: list[tuple[float, str]] = []
@@ -118,8 +118,8 @@ class Ledger:
         return self.assumptions.get(uid)
 
     def members(self, namespace: str, group: str) -> tuple[Pod, ...]:
-        """The pods of a group that have neither failed nor are on their way out, by name."""
-        return self._members.of(namespace, group)
+        """The pods of a group that have neither failed nor are on their way out, by name: so they are placed."""
+        return tuple(sorted(self._members.at((namespace, group)), key=lambda pod: (pod.name, pod.uid)))
 
     def arrived(self, reservation: Reservation) -> set[str]:
         """UIDs of the seated pods that are bound, as far as is known, or just being bound."""
@@ -146,9 +146,9 @@ class Ledger:
 
     # --- keeping the claims
 
-    def _pods_changed(self, changes: Iterable[Change[Pod]]) -> None:
+    def _pods_changed(self, changes: Collection[Change[Pod]]) -> None:
+        self._members.take(changes)
         for change in changes:
-            self._members.changed(change.before, change.after)
             pod = change.after
             if pod is None or pod.node or pod.ended:
                 self.assumptions.pop(change.uid, None)
