@@ -9,7 +9,8 @@ table and goes by labels alone; a group with no pod that a rule names has no lea
     Spark                    spark-role: driver              before its executors, which it creates itself. It counts
     Ray                      no ray.io/node-type: submitter  after the Ray nodes. It does not count
 
-A leader that counts is one of minMember. A driver with GPUs is a member like any other: half a gang may hold no GPU.
+A leader that counts is one of minMember. A driver with GPUs holds them while its executors wait: nobody else could
+start these.
 """
 
 import enum
@@ -17,8 +18,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpuyard.pods import requests
-from gpuyard.pods.requests import PodRequest
 from gpuyard.writes import JSON
 
 
@@ -78,10 +77,8 @@ def find(pods: Iterable[JSON], needed: int) -> Leaders:
     if rule is None:
         return Leaders()
     leading = [pod for pod in found if rule.leads(_labels(pod))]
-    if rule.start is Start.BEFORE:
-        leading = [pod for pod in leading if not _wants_gpus(pod)]
-        if len(leading) >= needed:
-            return Leaders()  # a group of one, as spark-operator writes it: each of its pods starts alone
+    if rule.start is Start.BEFORE and len(leading) >= needed:
+        return Leaders()  # a group of one, as spark-operator writes it: each of its pods starts alone
     return Leaders(rule.start, frozenset(str(pod["metadata"].get("uid")) for pod in leading))
 
 
@@ -93,8 +90,3 @@ def _labels(pod: JSON) -> Mapping[str, str]:
 def _has(labels: Mapping[str, str], wanted: tuple[str, str]) -> bool:
     key, value = wanted
     return key in labels and value in ("", labels[key])
-
-
-def _wants_gpus(pod: JSON) -> bool:
-    request = requests.parse(pod)
-    return not isinstance(request, PodRequest) or request.has_gpus

@@ -50,8 +50,8 @@ def nominate(seated: Sequence[tuple[Member, str]]) -> tuple[Write, ...]:
 
 
 def let_go(members: Sequence[Member]) -> tuple[Write, ...]:
-    """Let each start for itself, on a node of kube-scheduler's choice."""
-    return tuple(_ungate(member) for member in members if member.gated)
+    """Let each without GPUs start for itself, on a node of kube-scheduler's choice."""
+    return tuple(_ungate(member) for member in members if member.gated and not member.guarded)
 
 
 def withdraw(members: Sequence[Member]) -> tuple[Write, ...]:

@@ -65,7 +65,7 @@ class Gang:
 
     @property
     def ahead(self) -> tuple[Member, ...]:
-        """The leaders that start now, each alone."""
+        """The leaders that start now, each alone; those with GPUs at a place of their own."""
         found = self._leading if self.leaders.start is Start.BEFORE and self.over() is None else ()
         return tuple(member for member in found if member.waiting)
 
@@ -116,21 +116,34 @@ class Gang:
         """How many members of a group that has not started must be bound together."""
         return max(1, self.minimum - self.count("succeeded"))
 
+    def seated(self, found: Reservation) -> tuple[Member, ...]:
+        """Who is bound by a Reservation: the crew, and the leaders with a place in it."""
+        apart = self.leaders.apart & {seat.uid for seat in found.seats}
+        return self.crew + tuple(member for member in self.members if member.uid in apart)
+
+    def is_short(self, found: Reservation) -> bool:
+        """Whether more members are needed together than a Reservation has been made for."""
+        led = any(seat.uid in self.leaders.apart for seat in found.seats)
+        return found.needed < self.needed and not led
+
     def quest(self) -> Quest | None:
-        """Who needs places now, while no Reservation holds any: late members each alone, the others together.
+        """Who needs places now, while no Reservation holds any: leaders and late members each alone, others together.
 
         None where nobody waits, or fewer than are needed; where the group is half bound, or is to restart.
         """
         if self.group.fault or self.over() is not None:
             return None
         waiting = tuple(member for member in self.crew if member.waiting)
+        alone = tuple(member for member in self.ahead if member.guarded)
         if self.started():
-            waiting += tuple(member for member in self.after if member.waiting)
+            waiting += alone + tuple(member for member in self.after if member.waiting)
             whole = self.group.below not in (RESTART, RELEASE) or self.left >= self.minimum
             return Quest(self.group, waiting, 1) if waiting and whole else None
-        if self.count("holding") or len(waiting) < self.needed:
+        if self.count("holding"):
             return None
-        return Quest(self.group, waiting, self.needed)
+        if alone:
+            return Quest(self.group, alone, 1)
+        return Quest(self.group, waiting, self.needed) if len(waiting) >= self.needed else None
 
     def over(self) -> Verdict | None:
         """Why nobody of the group starts any more; None when it has not come to an end."""

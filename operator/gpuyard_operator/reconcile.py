@@ -24,7 +24,9 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
     none                           not started, some bound                   wait; 4 s after the first: evict them
     none                           not started, fewer than minMember         say GangWaiting "1/2 pods present"
     none                           not started, enough                       quest for all that wait, together
-    any                            a leader that starts before its group     un-gate it (`leaders`)
+    any                            a leader that starts before its group,    un-gate it (`leaders`)
+                                   without GPUs
+    none                           one with GPUs                             quest for it alone
 
 A quest waits for the group's queue, where it has one, with QuotaExceeded, QueuedBehind or NoSuchQueue (`queueing`);
 then it ends (`asking`) in: record the Reservation; ask the extender; hold; or say GangUnplaceable. Its members need
@@ -87,8 +89,8 @@ def _reserved(gang: Gang, view: View, obj: JSON) -> Decision:
     reservation = _own(gang.group, obj)
     if reservation is None:
         return Decision((unreserve,), says="drops a reservation that is not this group's")
-    found = commit.progress(reservation, gang.crew + gang.after, gang.now, view.lost)
-    if reservation.needed < gang.needed and not (found.bound or gang.started(reservation)):
+    found = commit.progress(reservation, gang.seated(reservation), gang.now, view.lost)
+    if gang.is_short(reservation) and not (found.bound or gang.started(reservation)):
         return Decision(
             (unreserve,), says=f"gives up the reserved places: now {gang.needed} are needed together"
         )

@@ -60,11 +60,40 @@ def test_executors_without_room_leave_their_driver_alone(world: World) -> None:
     assert (world.condition()["reason"], evictions(world)) == ("GangUnplaceable", [])
 
 
-def test_a_driver_that_holds_gpus_is_a_member_like_any_other(world: World) -> None:
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_driver_with_gpus_starts_at_a_place_of_its_own(world: World, restarts: bool) -> None:
+    """Its executors are made by it, so there is nobody to wait for."""
     world.group(minMember=3)
+    world.binds_refused.add("driver")
     member(world, "driver", DRIVER)
+    assert (world.gates("driver"), world.questions[-1].needed) == ([], 1)
+    assert world.places() is not None
+    if restarts:
+        world.restart()
+    world.binds_refused.clear()
+    world.settle()
+    assert (set(world.bound()), world.places()) == ({"driver"}, None)
+    assert (world.condition()["status"], world.condition()["message"]) == ("False", "1/3 pods present")
+    member(world, "a", EXECUTOR)
     world.advance(60)
-    assert world.gates("driver") == [vocabulary.GANG_GATE]
+    assert set(world.bound()) == {"driver"}
+    member(world, "b", EXECUTOR)
+    assert set(world.bound()) == {"driver", "a", "b"}
+    assert (world.condition()["status"], evictions(world)) == ("True", [])
+
+
+def test_a_driver_with_gpus_for_which_there_is_no_room_says_so(world: World) -> None:
+    world.group(minMember=3)
+    member(world, "driver", DRIVER, gpus=2)
+    assert (world.condition()["reason"], world.gates("driver")) == ("GangUnplaceable", [vocabulary.GANG_GATE])
+    assert world.condition()["message"].startswith('pod "driver" does not fit')
+
+
+def test_a_driver_with_gpus_that_comes_again_starts_beside_its_executors(world: World) -> None:
+    test_a_driver_with_gpus_starts_at_a_place_of_its_own(world, restarts=False)
+    world.phase("driver", "Failed")
+    member(world, "again", DRIVER)
+    assert {"again", "a", "b"} <= set(world.bound())
 
 
 def test_a_launcher_starts_with_its_workers(world: World) -> None:
