@@ -116,11 +116,12 @@ class Soak:
         self._yard.reconfigure(nodes(self._random.randint(GPUS - 2, GPUS)))
 
     async def _kill(self) -> None:
-        await self._node.end_plugin()
-        self._node.start_plugin_anew()
+        await self._node.stop_plugin()
+        self._node.start_plugin()
 
     async def _restart_kubelet(self) -> None:
-        await self._node.restart_kubelet()
+        await self._node.stop_kubelet()
+        await self._node.start_kubelet()
 
     @property
     def _node(self) -> EmbeddedNode:

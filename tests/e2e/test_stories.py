@@ -52,7 +52,9 @@ class EmbeddedHands:
     async def restart_kubelet(self, node: str) -> None:
         listed = Beat(f"kubelet {node}", "8 of 8 nvidia.com/gpu are healthy")
         before = self._heard[listed]
-        await self._yard.nodes[node].restart_kubelet()
+        place = self._yard.nodes[node]
+        await place.stop_kubelet()
+        await place.start_kubelet()
 
         async def listed_anew() -> bool:
             return self._heard[listed] > before
@@ -66,12 +68,12 @@ class EmbeddedHands:
     @asynccontextmanager
     async def without_plugin(self, node: str) -> AsyncIterator[None]:
         place = self._embedded(node)
-        await place.end_plugin()
+        await place.stop_plugin()
         async with self._registered(node):
             try:
                 yield
             finally:
-                place.start_plugin_anew()
+                place.start_plugin()
 
     @asynccontextmanager
     async def second_plugin(self, node: str) -> AsyncIterator[None]:
@@ -79,11 +81,11 @@ class EmbeddedHands:
         async with self._registered(node):
             with patch.multiple(place, plugin=place.plugin, _plugin_runtime=place._plugin_runtime):
                 async with self._registered(node):
-                    place.start_plugin_anew()
+                    place.start_plugin()
                 try:
                     yield
                 finally:
-                    await place.end_plugin()
+                    await place.stop_plugin()
 
     @asynccontextmanager
     async def _registered(self, node: str) -> AsyncIterator[None]:
@@ -98,7 +100,7 @@ class EmbeddedHands:
         await until(registered_anew, "the device plugin has registered anew")
 
     async def sockets(self, node: str) -> list[str]:
-        return self._embedded(node).sockets()
+        return sorted(path.name for path in (self._embedded(node).folder / "device-plugins").iterdir())
 
     def _embedded(self, node: str) -> EmbeddedNode:
         found = self._yard.nodes[node]

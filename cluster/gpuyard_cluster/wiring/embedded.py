@@ -9,6 +9,7 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -85,9 +86,9 @@ class EmbeddedYard:
 
     async def join(self, name: str) -> None:
         """Let a node of the yard appear: its kubelet and its device plugin start."""
-        node = self._made_node(self._yard[name])
-        self.nodes[name] = node
+        node = self._made_node(name)
         await self._ends.enter_async_context(node)
+        self.nodes[name] = node
 
     def reconfigure(self, nodes: Sequence[YardNode]) -> None:
         """These nodes have other GPUs, or other configurations of their plugins, under running pods."""
@@ -96,11 +97,12 @@ class EmbeddedYard:
             if node.name in self.nodes:
                 self.nodes[node.name].plugin.reconfigure(parts.plugin_spec(node, self._options))
 
-    def _made_node(self, node: YardNode) -> EmbeddedNode | DirectNode:
+    def _made_node(self, name: str) -> EmbeddedNode | DirectNode:
         if self._direct is not None:
-            return DirectNode(node, self.server, self._options)
-        api = self._http.bearing(self._door.proof(identities.device_plugin(node.name)))
-        return EmbeddedNode(node, self._folder / node.name, self.server, api, self._options)
+            return DirectNode(self._yard[name], self.server, self._options)
+        api = self._http.bearing(self._door.proof(identities.device_plugin(name)))
+        described = partial(self._yard.__getitem__, name)
+        return EmbeddedNode(described, self._folder / name, self.server, api, self._options)
 
     async def _start(self) -> None:
         # Short: a unix socket's path may have 107 bytes.

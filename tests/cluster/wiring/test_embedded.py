@@ -120,7 +120,8 @@ def test_in_a_large_cluster_all_parts_call_each_other_directly(
             await until(runs)
             before = await phase("one")
             assert before[1][0][0]["resources"][0]["resourceID"].startswith("GPU-")
-            await cluster.nodes["node-1"].restart_kubelet()
+            await cluster.nodes["node-1"].stop_kubelet()
+            await cluster.nodes["node-1"].start_kubelet()
             again = {**POD, "metadata": {"name": "two"}}
             assert (await cluster.api.send(Write("POST", PODS, again))).ok
 
