@@ -33,7 +33,9 @@ async def _ready(yard: EmbeddedYard) -> None:
     """Wait until every node offers what its device plugin has."""
     while True:
         reply = await yard.api.read("/api/v1/nodes")
-        offered = {node["metadata"]["name"]: node["status"]["allocatable"] for node in reply.body["items"]}
+        offered = {
+            node["metadata"]["name"]: node["status"].get("allocatable", {}) for node in reply.body["items"]
+        }
         if all(_offers(offered.get(name, {}), node.plugin.inventory) for name, node in yard.nodes.items()):
             return
         await asyncio.sleep(_LOOK_SECONDS)

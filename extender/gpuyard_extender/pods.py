@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gpuyard import annotations, vocabulary
+from gpuyard import annotations, shapes, vocabulary
 from gpuyard.annotations import Allocation, ids
 from gpuyard.auditing.accounts import truth
 from gpuyard.pods import limits, memberships, requests
@@ -17,23 +17,23 @@ from gpuyard.pods.fit import PodFit
 from gpuyard.pods.limits import Limits
 from gpuyard.pods.phases import ENDED
 from gpuyard.pods.requests import PodRequest
+from gpuyard.shapes import Shape
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 
-_WANTED: Final = {dict: "an object", list: "a list of objects"}
-_SHAPES: Final = (
-    (("metadata",), dict),
-    (("metadata", "annotations"), dict),
-    (("metadata", "labels"), dict),
-    (("spec",), dict),
-    (("spec", "nodeSelector"), dict),
-    (("spec", "affinity"), dict),
-    (("spec", "affinity", "nodeAffinity"), dict),
-    (("spec", "tolerations"), list),
-    (("spec", "containers"), list),
-    (("spec", "initContainers"), list),
-    (("status",), dict),
-)
+_SHAPES: Final = {
+    "metadata": Shape.OBJECT,
+    "metadata.annotations": Shape.OBJECT,
+    "metadata.labels": Shape.OBJECT,
+    "spec": Shape.OBJECT,
+    "spec.nodeSelector": Shape.OBJECT,
+    "spec.affinity": Shape.OBJECT,
+    "spec.affinity.nodeAffinity": Shape.OBJECT,
+    "spec.tolerations": Shape.LIST,
+    "spec.containers": Shape.LIST,
+    "spec.initContainers": Shape.LIST,
+    "status": Shape.OBJECT,
+}
 """The fields of a Pod object that are read and have parts."""
 
 
@@ -105,16 +105,7 @@ def read(obj: JSON) -> Pod | None:
 
 def fault(obj: Any) -> str:
     """What keeps `read` from using an object, after the word Pod: the first field that is no object or no list."""
-    for path, kind in _SHAPES:
-        found = obj
-        for name in path:
-            found = found.get(name) if isinstance(found, dict) else None
-        listed = found if kind is list and isinstance(found, list) else ()
-        if (found is not None and not isinstance(found, kind)) or not all(
-            isinstance(x, dict) for x in listed
-        ):
-            return f"{''.join(f'.{name}' for name in path)}: {_WANTED[kind]} is needed"
-    return ": a Pod object with name, namespace, uid and spec is needed"
+    return shapes.fault(obj, _SHAPES) or ": a Pod object with name, namespace, uid and spec is needed"
 
 
 def _read(obj: JSON) -> Pod:

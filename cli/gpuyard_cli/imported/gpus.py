@@ -22,6 +22,7 @@ from gpuyard.hardware.presets import presets
 from gpuyard.pods import quantities
 from gpuyard.writes import JSON
 from gpuyard.yard import parse
+from gpuyard.yard_gpus import MOST_GPUS
 from gpuyard_cli.imported import layouts
 from gpuyard_cli.imported.notes import Notes
 
@@ -52,7 +53,7 @@ def inventory_of(node: JSON, notes: Notes) -> Inventory:
     if known is not None:
         # Instances that were made on demand come back with their pods.
         return known.uncut()
-    capacity, allocatable = _counts(status.get("capacity")), _counts(status.get("allocatable"))
+    capacity, allocatable = _counts(status, "capacity"), _counts(status, "allocatable")
     if not any(capacity.values()):
         return Inventory()
     found = _read(metadata["name"], _Labels(metadata.get("labels") or {}), capacity, notes)
@@ -77,6 +78,8 @@ def _read(name: str, labels: _Labels, capacity: Counts, notes: Notes) -> Invento
         notes.add("which GPU holds which MIG instance is in no label: spread evenly", name)
     if sharing.mode is not SharingMode.NONE:
         notes.add("failRequestsGreaterThanOne is in no label: NVIDIA's default holds", name)
+    if whole + len(split) > MOST_GPUS:
+        raise ValueError(f"status.capacity: {whole + len(split)} GPUs, where a node has {MOST_GPUS} at most")
     memory = labels.number("gpu.memory") if not profile else 0
     blank = GPU(0, "", base or _UNKNOWN_PRODUCT, memory or (model.memory_mib if model else 0))
     gpus = [replace(blank, index=i, uuid=gpu_uuid(name, i)) for i in range(whole + len(split))]
@@ -142,7 +145,14 @@ def plugin_config(inventory: Inventory) -> JSON:
     return {**config, "sharing": {key: {"renameByDefault": sharing.renamed, "resources": shared}}}
 
 
-def _counts(amounts: Mapping[str, Any] | None) -> dict[str, int]:
-    """Those of NVIDIA's resources."""
-    ours = {key: value for key, value in (amounts or {}).items() if key.startswith("nvidia.com/")}
-    return {resource: quantities.whole(amount) for resource, amount in ours.items()}
+def _counts(status: JSON, field: str) -> dict[str, int]:
+    """Those of NVIDIA's resources. ValueError for more than a node can have."""
+    amounts: Mapping[str, Any] = status.get(field) or {}
+    ours = {key: value for key, value in amounts.items() if key.startswith("nvidia.com/")}
+    found = {resource: quantities.whole(amount) for resource, amount in ours.items()}
+    for resource, count in found.items():
+        if count > annotations.MOST_DEVICES:
+            raise ValueError(
+                f"status.{field}: {count} {resource}, where a node has {annotations.MOST_DEVICES} at most"
+            )
+    return found

@@ -4,17 +4,23 @@ from collections.abc import Collection
 from copy import deepcopy
 
 from gpuyard import vocabulary
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON
 from gpuyard_cli.imported.notes import Notes
 from gpuyard_cli.observation import is_live, stays
 
 _KEPT = ("name", "namespace", "labels", "annotations")
 _STATIC = "kubernetes.io/config."
-_GROUPLESS = "members of gangs: their PodGroups and Queues are not imported, apply them too"
+_GROUPLESS = "members of gangs whose PodGroup is not in the file: apply it, too"
 
 
-def imported(pod: JSON, nodes: Collection[str], notes: Notes) -> JSON | None:
-    """The pod to create, bound as it is; None for one that cannot live on, which is noted."""
+def imported(
+    pod: JSON, nodes: Collection[str], groups: Collection[tuple[str, str]], notes: Notes
+) -> JSON | None:
+    """The pod to create, bound as it is; None for one that cannot live on, which is noted.
+
+    `groups` are the PodGroups by namespace and name.
+    """
     metadata, spec = pod["metadata"], deepcopy(pod["spec"])
     name = f"{metadata.get('namespace', 'default')}/{metadata['name']}"
     reason = _left_out(pod, nodes)
@@ -25,7 +31,8 @@ def imported(pod: JSON, nodes: Collection[str], notes: Notes) -> JSON | None:
         notes.add("pods without their ephemeral containers", name)
     if metadata.get("ownerReferences"):
         notes.add("pods that nobody owns any more: their owners are not imported", name)
-    if vocabulary.POD_GROUP in (metadata.get("labels") or {}):
+    group = memberships.group_of(pod)
+    if group and (metadata.get("namespace", "default"), group) not in groups:
         notes.add(_GROUPLESS, name)
     kept = {key: deepcopy(metadata[key]) for key in _KEPT if metadata.get(key)}
     marks = kept.get("annotations", {})

@@ -21,7 +21,7 @@ def pod(node: str | None = "n", **metadata: object) -> JSON:
 
 def read(found: JSON) -> tuple[JSON | None, str]:
     notes = Notes()
-    return pods.imported(found, {"n"}, notes), "\n".join(notes.lines())
+    return pods.imported(found, {"n"}, {("s", "known")}, notes), "\n".join(notes.lines())
 
 
 def test_a_pod_stays_where_it_is_without_what_only_its_old_cluster_knows() -> None:
@@ -51,7 +51,8 @@ def test_a_pod_that_waits_still_waits() -> None:
 
 def test_a_member_of_a_gang_is_said_to_lack_its_group() -> None:
     _, said = read(pod(node=None, labels={vocabulary.POD_GROUP: "gang"}))
-    assert said == "members of gangs: their PodGroups and Queues are not imported, apply them too: s/p"
+    assert said == "members of gangs whose PodGroup is not in the file: apply it, too: s/p"
+    assert read(pod(node=None, labels={vocabulary.POD_GROUP: "known"}))[1] == ""
 
 
 @pytest.mark.parametrize(
