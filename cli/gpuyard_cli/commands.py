@@ -80,6 +80,11 @@ class _Shelf:
         made: argparse.ArgumentParser = self._commands.add_parser(name, help=help, **more)
         return made
 
+    @staticmethod
+    def whole() -> argparse.ArgumentParser:
+        """The command line of `gpuyard`, to which the commands belong."""
+        return parser()
+
 
 def parser(prog: str = "gpuyard") -> argparse.ArgumentParser:
     """The whole command line."""

@@ -21,15 +21,13 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("shell", choices=SHELLS)
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, whole=commands.whole)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     import shtab
 
-    from gpuyard_cli import commands
-
-    print(shtab.complete(_with_files(commands.parser()), shell=arguments.shell))
+    print(shtab.complete(_with_files(arguments.whole()), shell=arguments.shell))
     return 0
 
 
