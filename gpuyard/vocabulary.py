@@ -101,8 +101,8 @@ def mig_resource(profile: str) -> str:
 # --- names of parts
 SCHEDULER: Final = "default-scheduler"
 """The scheduler of pods that name none."""
-SCHEDULERS: Final = (SCHEDULER, "scheduler-plugins-scheduler")
-"""The profiles of the scheduler that asks the extender: KubeRay writes the second, and cannot be told another."""
+GROUP_SCHEDULER: Final = "scheduler-plugins-scheduler"
+"""What clients of PodGroups name, KubeRay without a choice: another profile of the same scheduler."""
 EXTENDER: Final = "gpuyard-extender"
 DEVICE_PLUGIN: Final = "gpuyard-device-plugin"
 OPERATOR: Final = "gpuyard-operator"

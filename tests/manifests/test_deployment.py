@@ -14,6 +14,7 @@ from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
+from gpuyard_cluster.scheduler.pods import PROFILES
 from gpuyard_extender.app import create_app
 from gpuyard_extender.main import _parser as extender_parser
 from gpuyard_extender.service import Extender
@@ -46,7 +47,7 @@ def test_kube_scheduler_asks_the_extender_for_every_resource_that_gpus_are_asked
 
 def test_kube_scheduler_follows_the_extender() -> None:
     [extender] = SCHEDULER["extenders"]
-    assert [profile["schedulerName"] for profile in SCHEDULER["profiles"]] == [*vocabulary.SCHEDULERS]
+    assert [profile["schedulerName"] for profile in SCHEDULER["profiles"]] == [*PROFILES]
     assert SCHEDULER["percentageOfNodesToScore"] == 100
     assert extender["ignorable"] is False, "pods would be bound without a plan"
     assert (extender["weight"], extender["nodeCacheCapable"], extender["httpTimeout"]) == (1, True, "5s")

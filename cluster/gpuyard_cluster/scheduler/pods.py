@@ -12,6 +12,7 @@ from gpuyard.pods import fit
 from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 
+PROFILES = (vocabulary.SCHEDULER, vocabulary.GROUP_SCHEDULER)
 _NOT_YET = "9999"
 
 
@@ -68,7 +69,7 @@ class PodInfo:
     def pending(self) -> bool:
         """Whether it is this scheduler's to bind."""
         named = (self.obj.get("spec") or {}).get("schedulerName", vocabulary.SCHEDULER)
-        mine = named in vocabulary.SCHEDULERS
+        mine = named in PROFILES
         return mine and not (self.node or self.ended or self.leaving)
 
     @property

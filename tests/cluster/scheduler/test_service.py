@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from gpuyard import vocabulary
 from gpuyard_cluster.clock import Steps
+from gpuyard_cluster.scheduler.pods import PROFILES
 from gpuyard_cluster.scheduler.service import Scheduler
 from tests.cluster.scheduler.world import GPU, World, nobody, rejecting
 from tests.cluster.small_api import SmallApi, node, pod, settle
@@ -215,7 +215,7 @@ def test_a_nomination_ends_with_a_rejection(world: World) -> None:
     assert not world.api.pod("promised")["status"].get("nominatedNodeName")
 
 
-@pytest.mark.parametrize("profile", vocabulary.SCHEDULERS)
+@pytest.mark.parametrize("profile", PROFILES)
 def test_a_pod_of_any_profile_is_bound(world: World, profile: str) -> None:
     world.add(node("a"), pod("mine", {"cpu": "8"}, schedulerName=profile))
     assert world.node_of("mine") == "a"
