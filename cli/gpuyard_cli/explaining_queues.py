@@ -12,7 +12,7 @@ from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import AsyncioRuntime
 from gpuyard_operator import groups
 from gpuyard_operator.cache import PATHS, Cache, items
-from gpuyard_operator.shelf import Key
+from gpuyard_operator.groups import Key
 from gpuyard_operator.status import SCHEDULED
 
 

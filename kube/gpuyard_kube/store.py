@@ -79,11 +79,12 @@ class Store(Generic[T]):
         uid = uid_of(obj)
         if uid is None:
             return []
-        return self.forget(uid) if event == "DELETED" else list(self._put(uid, obj))
+        return [self._remove(uid, math.inf)] if event == "DELETED" else list(self._put(uid, obj))
 
-    def forget(self, uid: str) -> list[Change[T]]:
-        """The object is deleted for ever."""
-        return [self._remove(uid, math.inf)]
+    def forget(self, namespace: str, name: str) -> list[Change[T]]:
+        """The object that has this name now is deleted for ever."""
+        uid = self._uids.get(f"{namespace}/{name}")
+        return [] if uid is None else [self._remove(uid, math.inf)]
 
     def _put(self, uid: str, obj: JSON) -> Iterator[Change[T]]:
         at, key, known = version(obj), _key(obj), self._seen.get(uid)

@@ -4,16 +4,19 @@ Stands for client-go's shared informers. It learns from watch events, from lists
 operator's own writes, so that the next decision is not made on what was just changed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from gpuyard import vocabulary
 from gpuyard.groups import queues, reservations
 from gpuyard.writes import JSON, Reply, Write
-from gpuyard_operator.changes import Changes
-from gpuyard_operator.groups import path as groups_path
-from gpuyard_operator.holdings import Holdings
+from gpuyard_kube.store import Change, Index, Store, version
+from gpuyard_operator import groups, nodes, pods, queueing_hints
+from gpuyard_operator.groups import Key
+from gpuyard_operator.lost_seats import LostSeats
+from gpuyard_operator.nodes import NodeFacts
+from gpuyard_operator.pods import PodFacts
 from gpuyard_operator.queue_cache import QueueCache
-from gpuyard_operator.shelf import Key, Shelf, by_claim, by_name, version
 from gpuyard_operator.victims import Victims
 from gpuyard_operator.view import View
 
@@ -33,10 +36,19 @@ class Cache:
     """Every method that learns returns the keys of the groups about which there is something new."""
 
     def __init__(self, *, preempts: bool = True) -> None:
-        self.changes, self._holdings, self.queues = Changes(), Holdings(), QueueCache(self.view)
-        self._shelves = {"podgroups": Shelf(by_name), "reservations": Shelf(by_name), "pods": Shelf(by_claim)}
-        self._listed: set[str] = set()
-        self.victims = Victims(preempts=preempts)
+        self.queues, self._listed = QueueCache(self.view), set[str]()
+        self.openings = 0
+        """How often room may have come into being."""
+        self._pods, self._members = Store(pods.read), Index[Key, PodFacts](lambda pod: pod.group)
+        self._groups, self._reservations = Store[JSON](_whole), Store[JSON](_whole)
+        self._lost, self.victims = LostSeats(), Victims(self._pods.get, preempts=preempts)
+        self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], set[Key]]]] = {
+            "pods": (self._pods, self._pods_changed),
+            "nodes": (Store(nodes.read), self._nodes_changed),
+            "reservations": (self._reservations, self._reservations_changed),
+            "podgroups": (self._groups, self._groups_changed),
+            "queues": (self.queues.objects, self.queues.learn),
+        }
 
     @property
     def synced(self) -> bool:
@@ -44,41 +56,24 @@ class Cache:
         return self._listed.issuperset(PATHS)
 
     def replace(self, resource: str, objects: Iterable[JSON], as_of: int | None = None) -> set[Key]:
-        """See `Shelf.replace`."""
-        listed = list(objects)
-        self.changes.replace(resource, listed)
-        shelf = self._shelves.get(resource)
-        touched = set() if shelf is None else shelf.replace(listed, as_of=as_of)
-        touched |= self._seat(resource, touched)
-        if resource == "pods":
-            touched |= self.victims.replace(listed, as_of)
-        self.queues.touch(touched)
-        touched |= self._holdings.replace(resource, listed, as_of) | self.queues.replace(
-            resource, listed, as_of
-        )
+        """See `Store.replace`."""
+        store, changed = self._fed[resource]
+        touched = changed(store.replace(objects, as_of))
         if resource in self._listed:
             return touched
         self._listed.add(resource)
-        return set().union(*(shelf.keys() for shelf in self._shelves.values()))
+        named = (groups.key_of(obj) for store in (self._groups, self._reservations) for obj in store.all())
+        return {*self._members.keys(), *named}
 
     def observe(self, resource: str, event: str, obj: JSON) -> set[Key]:
         """See `gpuyard_kube.api.Observer`."""
-        self.changes.observe(resource, event, obj)
-        touched, shelf = self._holdings.observe(resource, event, obj), self._shelves.get(resource)
-        touched |= self.queues.observe(resource, event, obj)
-        if resource == "pods":
-            touched |= self.victims.observe(event, obj)
-        if shelf is not None:
-            found = shelf.drop(obj) if event == "DELETED" else shelf.put(obj)
-            self.queues.touch(found)
-            touched |= found | self._seat(resource, found)
-        return touched
+        store, changed = self._fed[resource]
+        return changed(store.observe(event, obj))
 
     def replace_pods(self, key: Key, pods: Iterable[JSON], as_of: int) -> set[Key]:
         """All pods of one group, from a list of that version."""
-        touched = self._shelves["pods"].replace(pods, among=key, as_of=as_of)
-        self.queues.touch(touched)
-        return touched
+        known = {pod.uid for pod in self._members.at(key)}
+        return self._pods_changed(self._pods.replace(pods, as_of, known))
 
     def learn(self, key: Key, write: Write, reply: Reply) -> set[Key]:
         """What the answer to a write for a group says about the object written."""
@@ -96,46 +91,67 @@ class Cache:
         return View(self.group(key), self.pods(key), self.reservation(key))
 
     def group(self, key: Key) -> JSON | None:
-        return self._shelves["podgroups"].newest(key)
+        return self._groups.named(*key)
 
-    def groups(self) -> tuple[JSON, ...]:
+    def groups(self) -> Iterator[JSON]:
         """All pod groups."""
-        shelf = self._shelves["podgroups"]
-        return tuple(obj for key in sorted(shelf.keys()) for obj in shelf.at(key))
+        return self._groups.all()
 
     def reservation(self, key: Key) -> JSON | None:
-        return self._shelves["reservations"].newest(key)
+        return self._reservations.named(*key)
 
     def lost(self, key: Key) -> frozenset[str]:
         """The UIDs of reserved members whose places are lost."""
-        return self._holdings.lost(key)
+        return self._lost.of(key)
 
     def pods(self, key: Key) -> tuple[JSON, ...]:
-        return self._shelves["pods"].at(key)
+        return tuple(pod.obj for pod in self._members.at(key) if pod.obj is not None)
 
     def knows(self, key: Key) -> bool:
         """Whether anything is left of a group."""
-        return any(shelf.at(key) for shelf in self._shelves.values())
+        return bool(self.group(key) or self.reservation(key) or self._members.at(key))
 
-    def _seat(self, resource: str, keys: Iterable[Key]) -> set[Key]:
-        touched = set[Key]()
-        for key in [*keys] if resource == "reservations" else ():
-            self._holdings.seat(key, self.reservation(key))
-            touched |= self.victims.decide(key, self.reservation(key))
+    def _pods_changed(self, changes: list[Change[PodFacts]]) -> set[Key]:
+        self.openings += queueing_hints.pods(changes)
+        touched = self._members.take(changes)
+        self.queues.touch(touched)
+        return touched | self._lost.pods(changes) | self.victims.take(changes)
+
+    def _nodes_changed(self, changes: list[Change[NodeFacts]]) -> set[Key]:
+        self.openings += queueing_hints.nodes(changes)
+        self.queues.learn_nodes(changes)
+        return self._lost.nodes(changes)
+
+    def _groups_changed(self, changes: list[Change[JSON]]) -> set[Key]:
+        touched = {groups.key_of(obj) for it in changes for obj in (it.before, it.after) if obj is not None}
+        self.queues.touch(touched)
         return touched
+
+    def _reservations_changed(self, changes: list[Change[JSON]]) -> set[Key]:
+        self.openings += queueing_hints.reservations(changes)
+        touched, others = self._groups_changed(changes), set[Key]()
+        for key in touched:
+            obj = self.reservation(key)
+            found = reservations.from_object(obj) if obj is not None else None
+            self._lost.reserve(key, found)
+            others |= self.victims.decide(key, found)
+        return touched | others
 
     def _forget(self, key: Key, path: str) -> set[Key]:
         """Drop the object at a path: the server says that there is none."""
         namespace, name = key
+        pods = f"/api/v1/namespaces/{namespace}/pods/"
         if path == reservations.path(namespace, name):
-            gone = [("reservations", self.reservation(key))]
-        elif path == f"{groups_path(namespace, name)}/status":
-            gone = [("podgroups", self.group(key))]
-        else:
-            pods = f"/api/v1/namespaces/{namespace}/pods/"
-            named = path.removeprefix(pods).split("/")[0] if path.startswith(pods) else ""
-            gone = [("pods", pod) for pod in self.pods(key) if pod["metadata"].get("name") == named]
-        return set().union(*(self.observe(part, "DELETED", obj) for part, obj in gone if obj is not None))
+            return self._reservations_changed(self._reservations.forget(namespace, name))
+        if path == f"{groups.path(namespace, name)}/status":
+            return self._groups_changed(self._groups.forget(namespace, name))
+        if path.startswith(pods):
+            return self._pods_changed(self._pods.forget(namespace, path.removeprefix(pods).split("/")[0]))
+        return set()
+
+
+def _whole(obj: JSON) -> JSON:
+    return obj
 
 
 def items(reply: Reply) -> tuple[list[JSON], int]:

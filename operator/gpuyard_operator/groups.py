@@ -19,6 +19,9 @@ from gpuyard.writes import JSON
 from gpuyard_kube.conditions import condition
 from gpuyard_kube.timestamps import seconds
 
+Key = tuple[str, str]
+"""Namespace and name of a PodGroup, and of its Reservation."""
+
 WAIT, RESTART, RELEASE = "wait", "restart", "release"
 MOST_DIGITS: Final = 9
 _Wish = TypeVar("_Wish")
@@ -57,6 +60,11 @@ def path(namespace: str, name: str = "") -> str:
     """The API path of the pod groups of a namespace, or of one."""
     base = f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{namespace}/podgroups"
     return f"{base}/{name}" if name else base
+
+
+def key_of(obj: JSON) -> Key:
+    """The key of the group that a PodGroup or Reservation object is about."""
+    return str(obj["metadata"].get("namespace", "")), str(obj["metadata"]["name"])
 
 
 def read(obj: JSON | None) -> Group | None:

@@ -4,7 +4,7 @@ Stands for the cache and the queue manager of Kueue. What is used is the sum of 
 read from its objects anew whenever one of them changes: nothing is counted up or down by itself, so nothing drifts.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -12,10 +12,12 @@ from gpuyard import vocabulary
 from gpuyard.groups import queues
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Write
+from gpuyard_kube.store import Change, Store
 from gpuyard_operator import queueing, workloads
 from gpuyard_operator.admission import Admission
+from gpuyard_operator.groups import Key
+from gpuyard_operator.nodes import NodeFacts
 from gpuyard_operator.queue_state import QueueState
-from gpuyard_operator.shelf import Key, Shelf, by_name
 from gpuyard_operator.view import View
 from gpuyard_operator.workloads import Workload
 
@@ -28,7 +30,7 @@ class QueueCache:
 
     def __init__(self, view_of: Callable[[Key], View]) -> None:
         self._view_of = view_of
-        self._queues, self._products = Shelf(by_name), dict[str, str]()
+        self.objects, self._products = Store[JSON](lambda obj: obj), dict[str, str]()
         self._about = workloads.About(lambda name: self.state(name).queue, self._products.get)
         self._states: dict[str, QueueState] = {}
         self._busy: dict[str, QueueState] = {}
@@ -54,22 +56,29 @@ class QueueCache:
         if found != before:
             self._dirty.add(key)
 
-    def observe(self, resource: str, event: str, obj: JSON) -> set[Key]:
-        """One event of queues or nodes: the groups that have to look again."""
-        if resource == "nodes":
-            self._node(obj)
-        if resource != "queues":
-            return set()
-        return self._learn(self._queues.drop(obj) if event == "DELETED" else self._queues.put(obj))
+    def learn(self, changes: Iterable[Change[JSON]]) -> set[Key]:
+        """Some queues have changed: the groups that have to look again. Their own status is none of it."""
+        names = {it["metadata"]["name"] for change in changes if (it := change.after or change.before)}
+        concerned = set[Key]()
+        for name in names:
+            obj, state = self.queue(name), self._states.setdefault(name, QueueState())
+            queue = queues.from_object(obj) if obj is not None else None
+            if queue != state.queue:
+                state.queue = queue
+                concerned |= state.groups.keys()
+                self.changed.add(name)
+        for key in concerned:
+            self._states[self._found.pop(key).queue].take(key)
+        self._keep(names)
+        self._dirty |= concerned
+        return concerned
 
-    def replace(self, resource: str, objects: Iterable[JSON], as_of: int | None) -> set[Key]:
-        """All objects of queues or nodes."""
-        if resource == "queues":
-            return self._learn(self._queues.replace(objects, as_of=as_of))
-        if resource == "nodes":
-            for node in objects:
-                self._node(node)
-        return set()
+    def learn_nodes(self, changes: Iterable[Change[NodeFacts]]) -> None:
+        """Some nodes have changed. One that is gone is what it was: pods may still hold something there."""
+        for node in (change.after for change in changes if change.after is not None):
+            if node.product != self._products.setdefault(node.name, ""):
+                self._products[node.name] = node.product
+                self._dirty.update(self._found)
 
     def settle(self, now: float) -> set[Key]:
         """Take in all that is new: the groups to which their queue says something else than before."""
@@ -99,7 +108,7 @@ class QueueCache:
 
     def queue(self, name: str) -> JSON | None:
         """The object of a queue, as last seen."""
-        return self._queues.newest(("", name))
+        return self.objects.named("", name)
 
     def _judged(self) -> dict[Key, Admission]:
         return queueing.judge([line for state in self._busy.values() if (line := state.line()) is not None])
@@ -133,26 +142,3 @@ class QueueCache:
                 self._busy.pop(name, None)
                 if state.queue is None:
                     del self._states[name]
-
-    def _learn(self, touched: Collection[Key]) -> set[Key]:
-        """Queues that have changed; their own status is none of it. Their groups are all entered anew."""
-        concerned = set[Key]()
-        for key in touched:
-            obj, state = self._queues.newest(key), self._states.setdefault(key[1], QueueState())
-            queue = queues.from_object(obj) if obj is not None else None
-            if queue != state.queue:
-                state.queue = queue
-                concerned |= state.groups.keys()
-                self.changed.add(key[1])
-        for key in concerned:
-            self._states[self._found.pop(key).queue].take(key)
-        self._keep({name for _, name in touched})
-        self._dirty |= concerned
-        return concerned
-
-    def _node(self, node: JSON) -> None:
-        metadata = node.get("metadata") or {}
-        product = str((metadata.get("labels") or {}).get(vocabulary.PRODUCT_LABEL) or "")
-        if product != self._products.setdefault(str(metadata.get("name")), ""):
-            self._products[str(metadata.get("name"))] = product
-            self._dirty.update(self._found)

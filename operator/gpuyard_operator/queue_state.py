@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from gpuyard.groups import queues
 from gpuyard.groups.queues import Queue
 from gpuyard.writes import JSON
+from gpuyard_operator.groups import Key
 from gpuyard_operator.queueing import LOOK, Line
-from gpuyard_operator.shelf import Key
 from gpuyard_operator.workloads import Workload
 
 Ranks = list[tuple[int, int, Key]]

@@ -49,6 +49,6 @@ class QueueStatus:
         write = Write("PATCH", f"{queues.PATH}/{name}/status", body, PatchType.MERGE)
         reply = await self._api.send(write)
         if reply.ok:
-            self._queues.observe("queues", "MODIFIED", reply.body)
+            self._queues.learn(self._queues.objects.observe("MODIFIED", reply.body))
         elif reply.status != 404:
             self._queues.changed.add(name)

@@ -24,7 +24,7 @@ from gpuyard.groups.queues import Queue
 from gpuyard.narration import few
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_operator.admission import Admission
-from gpuyard_operator.shelf import Key
+from gpuyard_operator.groups import Key
 from gpuyard_operator.workloads import Workload
 
 LOOK: Final = 8

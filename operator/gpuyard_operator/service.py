@@ -23,9 +23,9 @@ from gpuyard_operator import tally
 from gpuyard_operator.admission import Admission
 from gpuyard_operator.asking import Answered, Known
 from gpuyard_operator.cache import PATHS, Cache, items
+from gpuyard_operator.groups import Key
 from gpuyard_operator.queue_status import QueueStatus
 from gpuyard_operator.reconcile import reconcile
-from gpuyard_operator.shelf import Key
 from gpuyard_operator.tally import Tally
 from gpuyard_operator.view import Decision
 from gpuyard_operator.work_item import WorkItem
@@ -90,9 +90,9 @@ class Operator:
             item.signal.fire()
 
     def _touch(self, keys: set[Key]) -> None:
-        changed = self._cache.changes.count != self._change
+        changed = self._cache.openings != self._change
         if changed:
-            self._change, self._changed_at = self._cache.changes.count, self._runtime.now()
+            self._change, self._changed_at = self._cache.openings, self._runtime.now()
         if self._stopped or not self._cache.synced:
             return
         for key in sorted(keys - self._items.keys()):

@@ -5,16 +5,14 @@ an operator that was killed between recording a decision and carrying it out goe
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation, Victim
 from gpuyard.pods import memberships
-from gpuyard.pods.phases import ENDED
-from gpuyard.writes import JSON
-from gpuyard_operator.members import read
-from gpuyard_operator.shelf import Key, Shelf, uid_of
+from gpuyard_kube.store import Change
+from gpuyard_operator.groups import Key
+from gpuyard_operator.pods import PodFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +29,9 @@ class Preemption:
 class Victims:
     """What learns returns the keys of the groups that have to look again."""
 
-    def __init__(self, *, preempts: bool) -> None:
-        """`preempts`: whether anybody is to be evicted for others."""
-        self._preempts = preempts
-        self._pods = Shelf(_by_uid)
+    def __init__(self, pod: Callable[[str], PodFacts | None], *, preempts: bool) -> None:
+        """`pod` tells of a pod by its UID; `preempts`: whether anybody is to be evicted for others."""
+        self._pod, self._preempts = pod, preempts
         self._priorities, self._evicted = Counter[int](), set[str]()
         self._decisions: dict[Key, Reservation] = {}
 
@@ -46,49 +43,36 @@ class Victims:
     def of(self, key: Key) -> Preemption:
         """How the group stands."""
         known = self._decisions.get(key)
-        present = tuple(victim for victim in known.victims if self._at(victim.uid)) if known else ()
-        unevicted = tuple(victim for victim in present if not self._is_leaving(victim.uid))
+        there = [(victim, pod) for victim in known.victims if (pod := self._there(victim))] if known else []
+        unevicted = tuple(victim for victim, pod in there if not (pod.leaving or pod.uid in self._evicted))
         by = [found for found in self._decisions.values() if key in _groups(found)]
-        return Preemption(present, unevicted, min(map(_name, by), default=""))
+        return Preemption(tuple(victim for victim, _ in there), unevicted, min(map(_name, by), default=""))
 
-    def decide(self, key: Key, obj: JSON | None) -> set[Key]:
+    def decide(self, key: Key, found: Reservation | None) -> set[Key]:
         """The Reservation of a group, as last seen."""
-        before, after = self._decisions.pop(key, None), obj and reservations.from_object(obj)
-        if after and after.victims:
-            self._decisions[key] = after
+        before = self._decisions.pop(key, None)
+        if found and found.victims:
+            self._decisions[key] = found
         return _groups(before) ^ _groups(self._decisions.get(key))
 
     def evicted(self, uid: str) -> None:
         """The API server has taken the eviction of a pod, which has not been seen to leave yet."""
         self._evicted.add(uid)
 
-    def observe(self, event: str, pod: JSON) -> set[Key]:
-        """One event of pods."""
-        uid = uid_of(pod)
-        before = self._at(uid)
-        (self._pods.drop if event == "DELETED" else self._pods.put)(_slim(pod))
-        after = self._at(uid)
-        self._evicted -= set() if after else {uid}
-        self._priorities.subtract(found["priority"] for found in before)
-        self._priorities.update(found["priority"] for found in after)
+    def take(self, changes: Collection[Change[PodFacts]]) -> set[Key]:
+        """Some pods have changed."""
+        for change in changes:
+            before, after = (pod if pod and pod.node else None for pod in (change.before, change.after))
+            self._priorities.subtract([before.priority] if before else [])
+            self._priorities.update([after.priority] if after else [])
+            self._evicted -= set() if after else {change.uid}
         self._priorities += Counter()  # without those of which nobody is left
-        return {
-            key for key, found in self._decisions.items() if any(each.uid == uid for each in found.victims)
-        }
+        uids = {change.uid for change in changes}
+        return {key for key, found in self._decisions.items() if any(it.uid in uids for it in found.victims)}
 
-    def replace(self, pods: Iterable[JSON], as_of: int | None) -> set[Key]:
-        """All pods."""
-        self._pods.replace(map(_slim, pods), as_of=as_of)
-        known, found = self._pods.keys(), self._pods.at
-        self._evicted &= {uid for _, uid in known}
-        self._priorities = Counter(found(key)[0]["priority"] for key in known)
-        return set(self._decisions)
-
-    def _is_leaving(self, uid: str) -> bool:
-        return uid in self._evicted or bool(self._at(uid)[0]["leaving"])
-
-    def _at(self, uid: str) -> tuple[JSON, ...]:
-        return self._pods.at(("", uid))
+    def _there(self, victim: Victim) -> PodFacts | None:
+        pod = self._pod(victim.uid)
+        return pod if pod and pod.node else None
 
 
 def _groups(found: Reservation | None) -> set[Key]:
@@ -100,16 +84,3 @@ def _name(found: Reservation) -> str:
     if seat is not None and found.group == memberships.alone(seat.uid):
         return f"pod {found.namespace}/{seat.name}"
     return f"pod group {found.namespace}/{found.group}"
-
-
-def _slim(pod: JSON) -> JSON:
-    """What is kept of a pod that holds a node: how important it is, and whether it is on its way out."""
-    metadata, member = pod.get("metadata") or {}, read(pod)
-    kept = {name: metadata.get(name) for name in ("uid", "namespace", "name", "resourceVersion")}
-    if member is None or not member.node or member.phase in ENDED:
-        return {"metadata": kept, "there": False}
-    return {"metadata": kept, "there": True, "priority": member.priority, "leaving": member.terminating}
-
-
-def _by_uid(slim: JSON) -> Key | None:
-    return ("", uid_of(slim)) if slim["there"] else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from gpuyard.groups.plans import Unready
 from gpuyard_kube.runtime import Signal
 from gpuyard_operator.asking import TRIES, Answered
-from gpuyard_operator.shelf import Key
+from gpuyard_operator.groups import Key
 
 SPENT = Unready("the places reserved last were given up")
 """What is left of an answer whose places were recorded."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gpuyard import vocabulary
 from gpuyard.groups import queues, reservations
 from gpuyard.groups.queues import Queue, turn
 from gpuyard.pods.amounts import Amounts
@@ -19,8 +18,8 @@ from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import seconds
 from gpuyard_operator import groups, members, status
 from gpuyard_operator.gang import Gang, members_of
+from gpuyard_operator.groups import Key
 from gpuyard_operator.members import ENDED, Member
-from gpuyard_operator.shelf import Key
 from gpuyard_operator.view import View
 
 HEAD_SECONDS: Final = 3600.0

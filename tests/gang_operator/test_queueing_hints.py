@@ -1,0 +1,61 @@
+"""Only what may have made room is a change."""
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON
+from gpuyard_operator.cache import Cache
+
+
+def pod(phase: str = "Running", node: str = "node-1", uid: str = "u") -> JSON:
+    return {"metadata": {"name": uid, "uid": uid}, "spec": {"nodeName": node}, "status": {"phase": phase}}
+
+
+def node(gpus: str = "8", beat: int = 0, **metadata: JSON) -> JSON:
+    condition = {"type": "Ready", "status": "True", "lastHeartbeatTime": f"2026-01-01T00:00:{beat:02}Z"}
+    return {
+        "metadata": {"name": "node-1", "uid": "n", **metadata},
+        "spec": {},
+        "status": {"allocatable": {vocabulary.GPU: gpus}, "conditions": [condition]},
+    }
+
+
+def moved(cache: Cache, resource: str, event: str, obj: JSON) -> bool:
+    before = cache.openings
+    cache.observe(resource, event, obj)
+    return cache.openings != before
+
+
+def test_a_node_that_appears_or_offers_something_else_is_a_change_and_a_heartbeat_is_none() -> None:
+    cache = Cache()
+    assert moved(cache, "nodes", "ADDED", node())
+    assert not moved(cache, "nodes", "MODIFIED", node(beat=10))
+    assert moved(cache, "nodes", "MODIFIED", node(gpus="7"))
+    assert moved(cache, "nodes", "MODIFIED", node(gpus="7", annotations={vocabulary.INVENTORY: "x"}))
+    assert not moved(cache, "nodes", "DELETED", node())
+
+
+def test_a_pod_that_leaves_its_node_is_a_change_once() -> None:
+    cache = Cache()
+    assert not moved(cache, "pods", "ADDED", pod())
+    assert moved(cache, "pods", "MODIFIED", pod("Succeeded"))
+    assert not moved(cache, "pods", "MODIFIED", pod("Succeeded"))
+    assert not moved(cache, "pods", "DELETED", pod("Succeeded"))
+
+
+def test_a_pod_that_never_had_a_node_frees_nothing() -> None:
+    cache = Cache()
+    assert not moved(cache, "pods", "ADDED", pod(node=""))
+    assert not moved(cache, "pods", "DELETED", pod(node=""))
+
+
+def test_a_pod_that_is_missing_from_a_list_has_left() -> None:
+    cache = Cache()
+    cache.observe("pods", "ADDED", pod())
+    before = cache.openings
+    cache.replace("pods", [pod(uid="other")])
+    assert cache.openings == before + 1
+
+
+def test_places_that_are_given_up_are_a_change() -> None:
+    cache = Cache()
+    assert not moved(cache, "reservations", "ADDED", {"metadata": {"name": "ring"}})
+    assert moved(cache, "reservations", "DELETED", {"metadata": {"name": "ring"}})
