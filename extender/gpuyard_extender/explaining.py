@@ -4,16 +4,18 @@ Stands for the FailedScheduling event. One code sums up the nodes: that of the n
 pod, because that is what has to change first. The order of closeness is `explain.CLOSEST`.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gpuyard.advice import explain
 from gpuyard.groups import plans
 from gpuyard.groups.gangs import GangRejection
 from gpuyard.groups.reservations import Reservation, Seat
+from gpuyard.placing.cluster import Cluster
 from gpuyard.policies.candidates import Policy
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
-from gpuyard_extender import feasibility, planning, scheduling
+from gpuyard_extender import feasibility, planning
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
@@ -42,18 +44,32 @@ class Explanation:
         }
 
 
-def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Explanation:
-    """The explanation for one pod."""
+def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Callable[[], JSON]:
+    """The explanation for one pod: what is returned makes it, in any thread, from the ledger as it is now."""
+    known = _known(pod, ledger, policy, now)
+    if known is not None:
+        return known.to_json
+    seated, cluster = ledger.seat(pod.uid, now), ledger.cluster(now, {pod.uid})
+    if seated is None:
+        return lambda: _explain_alone(pod, cluster).to_json()
+    leaving = [victim.name for victim in seated[0].victims if not ledger.pods.deleted(victim.uid)]
+    return lambda: _explain_seated(pod, *seated, cluster, leaving).to_json()
+
+
+def _known(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Explanation | None:
+    """The explanation where no node has to be looked at for the pod alone."""
     if not pod.pending:
         return Explanation(pod, None)
     if isinstance(pod.request, Rejection):
         return Explanation(pod, pod.request.reason, detail=pod.request.detail)
-    seated = ledger.seat(pod.uid, now)
-    if seated is not None:
-        return _explain_seated(pod, *seated, ledger, now)
-    if pod.group is not None and (pod.gated or feasibility.needs_seat(pod)):
+    unseated = ledger.seat(pod.uid, now) is None
+    if unseated and pod.group is not None and (pod.gated or feasibility.needs_seat(pod)):
         return _explain_gang(pod, pod.group, ledger, policy, now)
-    cluster = ledger.cluster(now, {pod.uid})
+    return None
+
+
+def _explain_alone(pod: Pod, cluster: Cluster) -> Explanation:
+    assert not isinstance(pod.request, Rejection)
     found = explain.explain(pod.fit, pod.request, cluster)
     fits = tuple(sorted(cluster.nodes.keys() - {rejection.node for rejection in found}))
     code = None if fits else explain.closest(rejection.reason for rejection in found)
@@ -61,15 +77,13 @@ def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Explana
 
 
 def _explain_seated(
-    pod: Pod, reservation: Reservation, seat: Seat, ledger: Ledger, now: float
+    pod: Pod, reservation: Reservation, seat: Seat, cluster: Cluster, leaving: Sequence[str]
 ) -> Explanation:
     """Only the node of its seat counts: the others refuse it for the seat's sake."""
-    names = sorted(ledger.cluster(now, {pod.uid}).nodes)
-    verdicts = [scheduling.judge(pod, name, ledger, now) for name in names]
+    verdicts = [feasibility.judge(pod, node, seat) for _, node in sorted(cluster.nodes.items())]
     found = tuple(verdict for verdict in verdicts if isinstance(verdict, Rejection))
     own = next((verdict for verdict in found if verdict.node == seat.node), None)
-    if own is not None or seat.node not in names:
-        leaving = [victim.name for victim in reservation.victims if not ledger.pods.deleted(victim.uid)]
+    if own is not None or seat.node not in cluster.nodes:
         detail = f"has a seat on {seat.node} once these are gone: {', '.join(leaving)}" if leaving else ""
         return Explanation(pod, own.reason if own else Reason.NODE_NOT_READY, found, detail)
     detail = f"has a seat on {seat.node}; waits until {reservation.needed} members can be bound together"

@@ -22,7 +22,7 @@ def explain_group(namespace: str, name: str, ledger: Ledger, policy: Policy, now
     needed = group.needed if group else 1
     said: JSON = {"code": None, "nodes": []}
     if waiting := next((pod for pod in members if pod.pending), None):
-        found = explain_pod(waiting, ledger, policy, now).to_json()
+        found = explain_pod(waiting, ledger, policy, now)()
         said = {key: found[key] for key in ("code", "detail", "nodes") if key in found}
     elif len(members) < needed:
         said |= {"code": Reason.GANG_WAITING.value, "detail": f"{len(members)} of {needed} members are there"}

@@ -5,7 +5,6 @@ behind the guard; bad input is answered 4xx with a text that names the field; on
 """
 
 import asyncio
-from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
@@ -59,22 +58,24 @@ def _of_components(extender: Extender) -> APIRouter:
 
 
 def _of_people(extender: Extender) -> APIRouter:
-    router, one_at_a_time = APIRouter(), asyncio.Lock()
+    # The verbs are answered meanwhile: what takes long reads the ledger once, and then works in another thread.
+    router, one_explained, one_simulated = APIRouter(), asyncio.Lock(), asyncio.Lock()
 
     @router.get("/pods/{namespace}/{name}/explain", summary="Why a pod waits")
     async def explain(namespace: str, name: str) -> Response:
-        return _explained(extender.explain, namespace, name, "pod")
+        async with one_explained:
+            found = extender.explanation(namespace, name)
+            return _explained(await run_in_threadpool(found) if found else None, f"pod {namespace}/{name}")
 
     @router.get("/podgroups/{namespace}/{name}/explain", summary="Why a pod group waits")
     async def explain_group(namespace: str, name: str) -> Response:
-        return _explained(extender.explain_group, namespace, name, "pod group")
+        return _explained(extender.explain_group(namespace, name), f"pod group {namespace}/{name}")
 
     @router.post("/simulations", response_model=Simulated, responses=_ERRORS, summary="Would it fit?")
     async def simulate(asked: Asked) -> Any:
         if not extender.ready:
             return encoded({"error": NOT_SYNCED}, 503)
-        # The verbs are answered meanwhile: a simulation reads the ledger once, and then works in another thread.
-        async with one_at_a_time:
+        async with one_simulated:
             try:
                 return await run_in_threadpool(extender.simulation(asked))
             except ValueError as error:
@@ -83,11 +84,8 @@ def _of_people(extender: Extender) -> APIRouter:
     return router
 
 
-def _explained(ask: Callable[[str, str], JSON | None], namespace: str, name: str, what: str) -> Response:
-    found = ask(namespace, name)
-    if found is None:
-        return encoded({"error": f"no {what} {namespace}/{name} is known"}, 404)
-    return encoded(found)
+def _explained(found: JSON | None, what: str) -> Response:
+    return encoded(found) if found is not None else encoded({"error": f"no {what} is known"}, 404)
 
 
 async def _invalid(_request: Request, error: Exception) -> Response:

@@ -1,24 +1,35 @@
 """The extender over ASGI: paths, statuses and bodies."""
 
 import asyncio
+import threading
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
 
+from gpuyard.advice import explain
 from gpuyard.auditing import accounts
 from gpuyard.groups import plans
 from gpuyard.groups.plans import Planned, PlanRequest
 from gpuyard_extender.app import create_app
+from gpuyard_extender.asgi import App
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from tests.extender.builders import Stage, gpu_node, gpu_pod
+from tests.extender.served import SECONDS
 
 
 def call(
     stage: Stage, method: str, path: str, body: bytes = b"", *, breaks_off: bool = False
 ) -> tuple[int, Any]:
     """Status and body (decoded where it is JSON) of one request, whose sender may leave in the middle of it."""
+    return asyncio.run(answered(create_app(stage.extender), method, path, body, breaks_off))
+
+
+async def answered(
+    app: App, method: str, path: str, body: bytes = b"", breaks_off: bool = False
+) -> tuple[int, Any]:
     sent: list[dict[str, Any]] = []
     scope = {
         "type": "http",
@@ -40,7 +51,7 @@ def call(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(create_app(stage.extender)(scope, receive, send))
+    await app(scope, receive, send)
     content = b"".join(message.get("body", b"") for message in sent)
     is_json = (b"content-type", b"application/json") in sent[0]["headers"]
     return sent[0]["status"], orjson.loads(content) if is_json else content.decode()
@@ -123,6 +134,30 @@ def test_a_pod_is_explained_by_name() -> None:
     status, answer = call(stage, "GET", "/v1/pods/default/big/explain")
     assert (status, answer["code"]) == (200, "InsufficientGPUs")
     assert call(stage, "GET", "/v1/pods/default/nobody/explain")[0] == 404
+
+
+def test_a_verb_is_answered_while_a_pod_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage, asked, was_asked = Stage(gpu_node("node-1", 1)), threading.Event(), []
+    pod = gpu_pod("big", 2)
+    stage.create(pod)
+
+    def slow(*given: Any) -> Any:
+        was_asked.append(asked.wait(SECONDS))
+        return explain.explain(*given)
+
+    async def both() -> None:
+        app = create_app(stage.extender)
+        explaining = asyncio.create_task(answered(app, "GET", "/v1/pods/default/big/explain"))
+        await asyncio.sleep(0)
+        await answered(app, "POST", "/filter", orjson.dumps({"Pod": pod, "NodeNames": ["node-1"]}))
+        asked.set()
+        assert (await explaining)[1]["code"] == "InsufficientGPUs"
+
+    monkeypatch.setattr(
+        "gpuyard_extender.explaining.explain", SimpleNamespace(explain=slow, closest=explain.closest)
+    )
+    asyncio.run(both())
+    assert was_asked == [True]
 
 
 def test_an_extender_is_ready_once_it_has_seen_everything() -> None:
