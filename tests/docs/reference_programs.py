@@ -11,8 +11,8 @@ from gpuyard_cli import commands as gpuyard
 from gpuyard_cluster.wiring.steps import StepsYard
 from gpuyard_device_plugin import metrics as plugin_metrics
 from gpuyard_device_plugin import options as plugin_options
-from gpuyard_extender import main as extender
 from gpuyard_extender import metrics as extender_metrics
+from gpuyard_extender import settings as extender_settings
 from gpuyard_operator import metrics as operator_metrics
 from gpuyard_operator import settings as operator_settings
 from tests.docs.markdown import table
@@ -78,7 +78,12 @@ def commands() -> Iterator[str]:
     ]
     yield from ["", "## Exit codes", ""]
     yield from table(("code", "of gpuyard"), ((str(code), text) for code, text in gpuyard.EXIT_CODES.items()))
-    for parser in (gpuyard.parser(), extender._parser(), plugin_options.parser(), operator_settings.parser()):
+    for parser in (
+        gpuyard.parser(),
+        extender_settings.parser(),
+        plugin_options.parser(),
+        operator_settings.parser(),
+    ):
         for found in _leaves(parser):
             yield from [
                 "",

@@ -13,13 +13,13 @@ import yaml
 from gpuyard.policies import registry
 from gpuyard_cli.api import Cluster, replay
 from gpuyard_device_plugin import options as plugin_options
-from gpuyard_extender import main as extender_main
+from gpuyard_extender import settings as extender_settings
 from gpuyard_operator import settings as operator_settings
 from tests.docs.markdown import ROOT, documents, read, sections
 
 FOLDER = ROOT / "docs/how-to"
 PROGRAMS: dict[str, Callable[[], argparse.ArgumentParser]] = {
-    "gpuyard-extender": extender_main._parser,
+    "gpuyard-extender": extender_settings.parser,
     "gpuyard-device-plugin": plugin_options.parser,
     "gpuyard-operator": operator_settings.parser,
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, web
 
-from gpuyard_extender import main
+from gpuyard_extender import main, settings
 from gpuyard_extender.ledger import PATHS
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.runtime import AsyncioRuntime
@@ -157,7 +157,7 @@ def test_certificates_that_cannot_be_used_end_with_code_2_and_a_remedy(
     ],
 )
 def test_tokens_are_asked_for_where_somebody_else_can_connect(host: str, guarded: bool) -> None:
-    given = main._parser().parse_args(["--host", host])
+    given = settings.read(["--host", host])
     guard = main._guarded(application(), given, HttpApi.__new__(HttpApi), AsyncioRuntime())
     assert (guard._reviewer is not None) is guarded
 
@@ -165,7 +165,7 @@ def test_tokens_are_asked_for_where_somebody_else_can_connect(host: str, guarded
 def test_a_log_of_decisions_that_cannot_be_written_is_said_at_the_start(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    given = main._parser().parse_args(["--decisions", "/nowhere/decisions"])
+    given = settings.read(["--decisions", "/nowhere/decisions"])
     with pytest.raises(SystemExit) as ended:
         main._book(given)
     assert ended.value.code == 2
