@@ -27,7 +27,7 @@ from gpuyard_kube.serving import AddressError, PageServer
 from gpuyard_operator import handlers, settings
 from gpuyard_operator.checking import Checks
 from gpuyard_operator.metrics import Metrics
-from gpuyard_operator.planner import HttpPlanner, Trust
+from gpuyard_operator.planner import HttpPlanner
 from gpuyard_operator.service import Operator
 from gpuyard_operator.settings import Settings
 
@@ -138,20 +138,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Exit code 1 when the Lease was lost: whoever started it starts it again. 2 when no API server is named.
     """
-    options = settings.parser().parse_args(argv)
-    kopf.configure(log_format=kopf.LogFormat.JSON if options.log_format == "json" else kopf.LogFormat.FULL)
+    given = settings.read(argv)
+    kopf.configure(log_format=kopf.LogFormat.JSON if given.log_format == "json" else kopf.LogFormat.FULL)
     logging.getLogger("kopf.objects").setLevel(logging.WARNING)
-    trust = Trust(options.token_file, options.extender_ca)
-    given = Settings(
-        options.extender,
-        options.api,
-        options.kubeconfig,
-        trust=trust,
-        host=options.host,
-        port=options.port,
-        preempts=options.preemption,
-    )
-    candidate = Candidate(options.namespace, vocabulary.OPERATOR, f"{socket.gethostname()}_{os.getpid()}")
+    candidate = Candidate(given.namespace, vocabulary.OPERATOR, f"{socket.gethostname()}_{os.getpid()}")
     try:
         return asyncio.run(_until_signalled(serve(given, candidate)))
     except (NoServerError, AddressError) as error:

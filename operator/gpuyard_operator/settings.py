@@ -5,12 +5,13 @@ Stands for the flags of a controller manager.
 
 import argparse
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
-from gpuyard_kube import arguments
+from gpuyard_kube import arguments, logs
 from gpuyard_kube.http import Server
 from gpuyard_operator.planner import Trust
 
@@ -33,6 +34,25 @@ class Settings:
     preempts: bool = True
     """Whether pods of lower priority are evicted for those that fit then. On, for kube-scheduler does the same where
     counts are lacking: whoever gives pods priorities counts on it, and where nobody does, nobody is evicted."""
+    namespace: str = vocabulary.NAMESPACE
+    """Where the Lease is."""
+    log_format: str = "text"
+
+
+def read(argv: Sequence[str] | None = None) -> Settings:
+    """The settings that a command line gives."""
+    given = parser().parse_args(argv)
+    return Settings(
+        given.extender,
+        given.api,
+        given.kubeconfig,
+        trust=Trust(given.token_file, given.extender_ca),
+        host=given.host,
+        port=given.port,
+        preempts=given.preemption,
+        namespace=given.namespace,
+        log_format=given.log_format,
+    )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,9 +86,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--namespace", default=vocabulary.NAMESPACE, help="where the Lease is (default: %(default)s)"
     )
-    found.add_argument(
-        "--log-format", choices=("text", "json"), default="text", help="(default: %(default)s)"
-    )
+    found.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")
     return found
 
 
