@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gpuyard.placing import scoring, views
 from gpuyard.placing.cluster import Placement
 from gpuyard.placing.views import Answers
 from gpuyard.policies.candidates import Policy
+from gpuyard.policies.workload import Column
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_extender import feasibility
 from gpuyard_extender.claims import Grade
@@ -32,7 +34,11 @@ class Filtered:
 def filter_nodes(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Filtered:
     """Which nodes can take the pod. With one survivor kube-scheduler asks no more: it is assumed here."""
     ledger.forget(pod.uid, Grade.TENTATIVE)
-    filtered = verdicts(pod, names, ledger, now)
+    names, rows = _once(names, ledger)
+    answers = _answers(pod, names, rows, ledger, now)
+    filtered = _sorted_out(names, answers)
+    # kube-scheduler ranks next what has passed, in this order.
+    ledger.holdings.fleet.expect(filtered.passed, rows[answers.passing()])
     if len(filtered.passed) == 1:
         _assume(pod, filtered.passed[0], ledger, now)
     return filtered
@@ -40,7 +46,8 @@ def filter_nodes(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> 
 
 def verdicts(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Filtered:
     """What Filter says; nothing is assumed."""
-    return _sorted_out(names, _answers(pod, names, ledger, now))
+    names, rows = _once(names, ledger)
+    return _sorted_out(names, _answers(pod, names, rows, ledger, now))
 
 
 def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, now: float) -> dict[str, int]:
@@ -49,15 +56,16 @@ def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, n
     Nodes that filled up since Filter come last.
     """
     ledger.forget(pod.uid, Grade.TENTATIVE)
-    answers = _answers(pod, names, ledger, now)
-    passing = np.flatnonzero(answers.verdicts == views.PASSES)
-    fleet = ledger.holdings.fleet
-    scores = policy(answers.candidates(passing, pod.fit.requests, pod.uid, fleet))
-    ranks = scoring.rank(fleet.by_name(answers.rows[passing]), scores, answers.preferences[passing])
-    order = [names[i] for i in passing[np.argsort(-ranks)].tolist()]
+    names, rows = _once(names, ledger)
+    answers, fleet = _answers(pod, names, rows, ledger, now), ledger.holdings.fleet
+    passing = answers.passing()
+    found = answers.candidacy(passing, pod.fit.requests, pod.uid, fleet)
+    best_first = scoring.best_first(fleet.by_name(rows[passing]), policy(found.candidates), found.preferences)
+    order = [names[i] for i in passing[best_first].tolist()]
     if order:
         _assume(pod, order[0], ledger, now)
-    order += sorted(itertools.compress(names, (answers.verdicts != views.PASSES).tolist()))
+    if len(order) < len(names):
+        order += sorted(_where(names, answers.verdicts != views.PASSES))
     return dict(zip(order, range(len(order), 0, -1), strict=True))
 
 
@@ -69,10 +77,18 @@ def judge(pod: Pod, name: str, ledger: Ledger, now: float) -> Placement | Reject
     return feasibility.judge(pod, node, seated[1] if seated else None)
 
 
-def _answers(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Answers:
+def _once(names: Sequence[str], ledger: Ledger) -> tuple[Sequence[str], Column]:
+    """The names, each once however often it was sent, and their rows."""
+    rows = ledger.holdings.find(names)
+    if (np.bincount(rows + 1) > 1).any():
+        names = tuple(dict.fromkeys(names))
+        rows = ledger.holdings.find(names)
+    return names, rows
+
+
+def _answers(pod: Pod, names: Sequence[str], rows: Column, ledger: Ledger, now: float) -> Answers:
     """The verdicts of `judge` on all nodes, from what is remembered wherever that is possible."""
     seated, holdings = ledger.seat(pod.uid, now), ledger.holdings
-    rows = holdings.find(names)
     if isinstance(pod.request, Rejection):
         return Answers.uniform(rows, pod.request.reason)
     if feasibility.needs_seat(pod):
@@ -95,11 +111,15 @@ def _answers(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Answ
 
 
 def _sorted_out(names: Sequence[str], answers: Answers) -> Filtered:
-    rejected = {}
-    for code in np.unique(answers.verdicts).tolist():
-        rejected[code] = tuple(itertools.compress(names, (answers.verdicts == code).tolist()))
-    passed = rejected.pop(views.PASSES, ())
-    return Filtered(passed, {views.REASONS[code]: found for code, found in rejected.items()})
+    verdicts = answers.verdicts
+    codes = np.flatnonzero(np.bincount(verdicts + 1)[1:]).tolist()
+    rejected = {views.REASONS[code]: _where(names, verdicts == code) for code in codes}
+    return Filtered(_where(names, verdicts == views.PASSES), rejected)
+
+
+def _where(names: Sequence[str], chosen: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    # As bytes, because numpy would make an object of each truth.
+    return tuple(itertools.compress(names, chosen.tobytes()))
 
 
 def _assume(pod: Pod, name: str, ledger: Ledger, now: float) -> None:

@@ -93,7 +93,7 @@ class Extender:
     def filter(self, args: Any) -> JSON:
         """ExtenderArgs -> ExtenderFilterResult."""
         try:
-            asked = wire.question(args)
+            asked = wire.question(args, self.ledger.pods.value)
         except wire.InvalidArgumentsError as error:
             return wire.filter_error(str(error))
         if not self.ready:
@@ -111,7 +111,7 @@ class Extender:
     def prioritize(self, args: Any) -> list[JSON]:
         """ExtenderArgs -> HostPriorityList; empty where it cannot be answered (kube-scheduler drops errors here)."""
         try:
-            asked = wire.question(args)
+            asked = wire.question(args, self.ledger.pods.value)
         except wire.InvalidArgumentsError:
             return []
         ranks = scheduling.prioritize(asked.pod, asked.names, self.ledger, self._policy, self._runtime.now())

@@ -3,7 +3,7 @@
 Stands for k8s.io/kube-scheduler/extender/v1: Go structs without JSON tags, hence the capital letters and the nulls.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from gpuyard_extender.binding import BindRequest
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.scheduling import Filtered
 
+Read = Callable[[JSON], Pod | None]
+
 
 class InvalidArgumentsError(ValueError):
     """A request that is not of the protocol; the text names the field."""
@@ -21,26 +23,21 @@ class InvalidArgumentsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """ExtenderArgs. `items` are the Node objects where kube-scheduler sent them (nodeCacheCapable: false).
-
-    Each node is asked about once, however often it was named.
-    """
+    """ExtenderArgs. `items` are the Node objects where kube-scheduler sent them (nodeCacheCapable: false)."""
 
     pod: Pod
-    names: tuple[str, ...]
+    names: Sequence[str]
     items: tuple[JSON, ...] | None
 
 
-def question(args: Any) -> Question:
-    """InvalidArgumentsError when a field is missing or wrong."""
+def question(args: Any, read: Read = pods.read) -> Question:
+    """InvalidArgumentsError when a field is missing or wrong; `read` makes a Pod of the object."""
     if not isinstance(args, Mapping):
         raise InvalidArgumentsError("the request must be a JSON object (ExtenderArgs)")
-    pod = _pod(args)
+    pod = _pod(args, read)
     names = args.get("NodeNames")
     if names is not None:
-        if not isinstance(names, list) or not {*map(type, names)} <= {str}:
-            raise InvalidArgumentsError("NodeNames: a list of names is needed")
-        return Question(pod, tuple(dict.fromkeys(names)), None)
+        return Question(pod, _texts(names), None)
     try:
         items = {str(item["metadata"]["name"]): item for item in args["Nodes"]["items"] or ()}
     except (KeyError, TypeError) as error:
@@ -48,9 +45,20 @@ def question(args: Any) -> Question:
     return Question(pod, tuple(items), tuple(items.values()))
 
 
-def _pod(args: Mapping[str, Any]) -> Pod:
+def _texts(names: Any) -> Sequence[str]:
+    """A list of names; to join them is the quickest way to see that there is nothing else among thousands."""
+    try:
+        "".join(names)
+    except TypeError:
+        names = None
+    if not isinstance(names, list):
+        raise InvalidArgumentsError("NodeNames: a list of names is needed")
+    return names
+
+
+def _pod(args: Mapping[str, Any], read: Read = pods.read) -> Pod:
     body = args.get("Pod")
-    pod = pods.read(body) if isinstance(body, dict) else None
+    pod = read(body) if isinstance(body, dict) else None
     if pod is None:
         raise InvalidArgumentsError(f"Pod{pods.fault(body)}")
     return pod

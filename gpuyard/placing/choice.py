@@ -76,6 +76,8 @@ def _instances(
         slices[device.gpu] += device.size
     boards = {gpu.index: mig.board_of(gpu.model) for gpu in inventory.gpus}
     for gpu in sorted({device.gpu for device in free}, key=lambda index: (-slices[index], index)):
+        if len(taken) >= count:
+            break
         held = [device for device in (*owned, *taken) if device.gpu == gpu]
         here = [d for d in free if d.gpu == gpu and not any(d.overlaps(other) for other in taken)]
         taken += _together(boards[gpu], held, here, count - len(taken))

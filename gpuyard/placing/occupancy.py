@@ -16,24 +16,46 @@ from gpuyard.pods.limits import Limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Occupancy:
-    """A node's GPUs (`inventory`, without ids), its `devices` and the numbers of those that are `idle`."""
+class Layout:
+    """What nodes of one make have in common: their GPUs, and the devices, `offers` by resource."""
 
     inventory: Inventory
     devices: tuple[Device, ...]
+    offers: Mapping[str, tuple[Device, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Occupancy:
+    """A node's GPUs (`inventory`, without ids), its `devices` and the numbers of those that are `idle`."""
+
+    layout: Layout
     owned: tuple[Device, ...]
     idle: tuple[int, ...]
     """The devices that nobody owns, wholly or in part; also unhealthy ones."""
     limits: tuple[Limits, ...] = ()
     """What each of `owned` may use of its GPU; empty where no owner says so."""
 
+    @property
+    def inventory(self) -> Inventory:
+        return self.layout.inventory
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        return self.layout.devices
+
+    def to(self, resources: Iterable[str]) -> "Occupancy":
+        """As who asks for these sees it: where there is no device of them, who owns the others is all one."""
+        offers = self.layout.offers
+        return self if any(map(offers.__contains__, resources)) else _occupancy(self.layout, (), ())
+
     def offered(self, resource: str) -> tuple[Device, ...]:
         """All devices of the resource."""
-        return tuple(device for device in self.devices if device.resource == resource)
+        return self.layout.offers.get(resource, ())
 
     def unowned(self, resource: str) -> tuple[Device, ...]:
         """The idle devices of the resource."""
-        return tuple(self.devices[i] for i in self.idle if self.devices[i].resource == resource)
+        devices = self.layout.devices
+        return tuple(devices[i] for i in self.idle if devices[i].resource == resource)
 
     def free(self, resource: str) -> tuple[Device, ...]:
         """The devices that a pod can get: healthy and idle."""
@@ -43,14 +65,6 @@ class Occupancy:
         """The same, as if of the idle devices only these were idle."""
         numbers = {int(device.id) for device in devices}
         return dataclasses.replace(self, idle=tuple(i for i in self.idle if i in numbers))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Layout:
-    """What nodes of one make have in common."""
-
-    inventory: Inventory
-    devices: tuple[Device, ...]
 
 
 def occupancy(inventory: Inventory, owners: Mapping[str, str], limited: Mapping[str, Limits]) -> Occupancy:
@@ -63,7 +77,7 @@ def occupancy(inventory: Inventory, owners: Mapping[str, str], limited: Mapping[
 
 # Bounded, because nodes come and go for years; whatever falls out is worked out again.
 @functools.lru_cache(maxsize=16384)
-def _occupancy(layout: _Layout, owned: tuple[int, ...], used: tuple[Limits, ...]) -> Occupancy:
+def _occupancy(layout: Layout, owned: tuple[int, ...], used: tuple[Limits, ...]) -> Occupancy:
     held = tuple(layout.devices[i] for i in owned)
     by_gpu: dict[int, list[Device]] = {}
     for device in held:
@@ -73,11 +87,11 @@ def _occupancy(layout: _Layout, owned: tuple[int, ...], used: tuple[Limits, ...]
         for i, device in enumerate(layout.devices)
         if not any(device.overlaps(other) for other in by_gpu.get(device.gpu, ()))
     )
-    return Occupancy(layout.inventory, layout.devices, held, idle, used)
+    return Occupancy(layout, held, idle, used)
 
 
 @functools.lru_cache(maxsize=16384)
-def _layout(inventory: Inventory) -> _Layout:
+def _layout(inventory: Inventory) -> Layout:
     numbers: dict[str, str] = {}
     devices = inventory.devices()
     for i, device in enumerate(devices):
@@ -92,5 +106,8 @@ def _layout(inventory: Inventory) -> _Layout:
 
 
 @functools.lru_cache(maxsize=4096)
-def _shared(inventory: Inventory, devices: tuple[Device, ...]) -> _Layout:
-    return _Layout(inventory, devices)
+def _shared(inventory: Inventory, devices: tuple[Device, ...]) -> Layout:
+    offers: dict[str, tuple[Device, ...]] = {}
+    for device in devices:
+        offers[device.resource] = (*offers.get(device.resource, ()), device)
+    return Layout(inventory, devices, offers)

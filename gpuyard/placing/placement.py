@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gpuyard.annotations import Allocation
-from gpuyard.hardware.inventory import Device, Inventory
+from gpuyard.hardware.inventory import Device
 from gpuyard.placing import choice, eligibility, room, shortages
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.placing.occupancy import Occupancy
@@ -47,7 +47,8 @@ def numbered_on(request: PodRequest, node: Node) -> Numbered | Rejection:
     """The same by numbers of devices."""
     if node.occupancy is None:
         return eligibility.by_labels(request.wishes, node, request.totals) or {}
-    return numbered(request.wants, request.wishes, node.occupancy)
+    seen = node.occupancy.to(want.resource for want in request.wants)
+    return numbered(request.wants, request.wishes, seen)
 
 
 @functools.lru_cache(maxsize=32768)
@@ -109,13 +110,13 @@ def _fill(wants: Sequence[Want], occupancy: Occupancy) -> Numbered | Rejection:
     """The kubelet's walk over the containers. `reusable` holds what ended init containers leave behind."""
     allocation: dict[str, dict[str, tuple[int, ...]]] = {}
     reusable: dict[str, tuple[Device, ...]] = {}
-    owned = list(occupancy.owned)
+    gained: list[Device] = []
     for want in _in_turn(wants, occupancy):
         left_behind = reusable.get(want.resource, ())
-        chosen = _devices(want, left_behind, occupancy.inventory, occupancy.free(want.resource), owned)
+        chosen = _devices(want, left_behind, occupancy, gained)
         if len(chosen) < want.count:
             return shortages.by_places(occupancy, want.resource, want.container)
-        owned += [device for device in chosen if device not in owned]
+        gained += [device for device in chosen if device not in gained]
         reusable[want.resource] = _left_behind(want, left_behind, chosen)
         allocation.setdefault(want.container, {})[want.resource] = tuple(int(device.id) for device in chosen)
     return allocation
@@ -137,16 +138,15 @@ def _in_turn(wants: Sequence[Want], occupancy: Occupancy) -> Sequence[Want]:
 
 
 def _devices(
-    want: Want,
-    left_behind: tuple[Device, ...],
-    inventory: Inventory,
-    idle: Sequence[Device],
-    owned: Sequence[Device],
+    want: Want, left_behind: tuple[Device, ...], occupancy: Occupancy, gained: Sequence[Device]
 ) -> tuple[Device, ...]:
-    """What is left behind is used before anything new is taken."""
+    """What is left behind is used before anything new is taken. `gained`: what the pod has got so far."""
+    inventory, owned = occupancy.inventory, (*occupancy.owned, *gained)
     if want.count <= len(left_behind):
         return choice.choose(inventory, left_behind, (), owned, want.count)
-    new = [device for device in idle if not any(device.overlaps(other) for other in owned)]
+    # What is idle overlaps nothing that is owned: only what the pod itself has got can be in the way.
+    idle = occupancy.free(want.resource)
+    new = [device for device in idle if not any(map(device.overlaps, gained))]
     return choice.choose(inventory, [*left_behind, *new], left_behind, owned, want.count)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from gpuyard.hardware.topology import set_score
 from gpuyard.placing import parts, placement
 from gpuyard.placing.cluster import Node
-from gpuyard.placing.occupancy import Occupancy
+from gpuyard.placing.occupancy import Layout, Occupancy
 from gpuyard.pods import fit, requests
 from gpuyard.pods.amounts import CPU, MEMORY, MIB
 from gpuyard.pods.fit import Amounts, PodFit
@@ -115,20 +115,20 @@ def stacked(states: Iterable[State], width: int = _SCALARS + 1) -> Matrix:
     return lines
 
 
-def rank(by_name: Column, scores: Column, preferences: Column) -> Column:
-    """Distinct ranks from the number of rows, the best, down to 1: by preference, then score, then `by_name`.
+def best_first(by_name: Column, scores: Column, preferences: Column) -> Column:
+    """The places of the rows in the order that kube-scheduler is told: by preference, then score, then `by_name`.
 
-    Distinct, because kube-scheduler breaks ties at random. `by_name`: the place of each row in the order of names.
+    No two are equal there, because it breaks ties at random. `by_name`: the place of each row in the order of names.
     """
-    ranks = np.empty(len(preferences), np.int64)
-    ranks[np.lexsort((by_name, -best(scores), -preferences))] = np.arange(len(ranks), 0, -1)
-    return ranks
+    found: Column = np.lexsort((by_name, -best(scores), -preferences))
+    return found
 
 
 def row(request: PodRequest, node: Node) -> Row:
     """The row of a node, with the devices that `placement.place` gives."""
     if node.occupancy is not None:
-        return _row(request.wants, request.wishes, node.occupancy)
+        seen = node.occupancy.to(want.resource for want in request.wants)
+        return _row(request.wants, request.wishes, seen)
     asked = request.totals
     count = sum(asked.values())
     tag = Shape(0, WHOLE, count).tag
@@ -142,13 +142,20 @@ def _row(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Row:
     count = sum(asked.values())
     free = [device for resource in asked for device in occupancy.free(resource)]
     offered = [device for resource in asked for device in occupancy.offered(resource)]
-    milli = max((parts.milli(device, occupancy.inventory) for device in offered), default=0)
+    milli = max((_part(occupancy.layout, resource) for resource in asked), default=0)
     counts = len(offered), len(free), count
     if wishes.limits and offered:
         milli = max(wishes.limits.on(gpu).milli for gpu in occupancy.inventory.gpus)
         counts = WHOLE * len(occupancy.inventory.gpus), sum(parts.free(occupancy)), milli
     pairs = _pairs(_given(wants, wishes, occupancy), occupancy, {d.gpu for d in free})
     return Row(*counts, count, milli, Shape(0, milli, count).tag, *pairs)
+
+
+@functools.lru_cache(maxsize=4096)
+def _part(layout: Layout, resource: str) -> int:
+    """The largest part of a GPU that a device of the resource is."""
+    found = (parts.milli(device, layout.inventory) for device in layout.offers.get(resource, ()))
+    return max(found, default=0)
 
 
 def preference(pod: PodFit, request: PodRequest, node: Node) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from gpuyard.placing import placement
 from gpuyard.placing.cluster import Cluster, Node, Placement
 from gpuyard.placing.fleet import Fleet
-from gpuyard.placing.views import PASSES, Views
+from gpuyard.placing.views import Views
 from gpuyard.pods.fit import PodFit
 from gpuyard.pods.requests import PodRequest
 from gpuyard.policies.candidates import Policy, best
@@ -45,11 +45,11 @@ class Trial:
         view = self._views.of(pod, request)
         view.refresh(len(self._touched), lambda change: set(self._touched[change:]))
         answers = view.answers(self._rows, pod.requests)
-        passing = np.flatnonzero(answers.verdicts == PASSES)
+        passing = answers.passing()
         if not len(passing):
             return None
-        scores = policy(answers.candidates(passing, pod.requests, request.uid, self._fleet))
-        chosen = passing[_first(best(scores), answers.preferences[passing])]
+        found = answers.candidacy(passing, pod.requests, request.uid, self._fleet)
+        chosen = passing[_first(best(policy(found.candidates)), found.preferences)]
         return self._take(self._fleet.nodes[self._rows[chosen]], pod, request)
 
     def rejections(self, pod: PodFit, request: PodRequest) -> tuple[Rejection, ...]:
@@ -82,6 +82,6 @@ class Trial:
 
 
 def _first(scores: Column, preferences: Column) -> int:
-    """The place that `scoring.rank` ranks first, without a rank for all others."""
+    """The place that `scoring.best_first` puts first, without the order of all others."""
     liked = np.flatnonzero(preferences == preferences.max())
     return int(liked[scores[liked].argmax()])

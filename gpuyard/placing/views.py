@@ -6,6 +6,7 @@ devices and places; CPU, memory and the like are compared anew for each pod. Law
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
@@ -17,7 +18,7 @@ from gpuyard.placing.fleet import Fleet
 from gpuyard.placing.scoring import Row, State
 from gpuyard.pods import fit, requests
 from gpuyard.pods.fit import Amounts, PodFit
-from gpuyard.pods.requests import PodRequest
+from gpuyard.pods.requests import PodRequest, Want
 from gpuyard.policies.candidates import Candidates, Matrix
 from gpuyard.policies.workload import Column
 from gpuyard.verdicts import Reason, Rejection
@@ -28,27 +29,34 @@ PASSES, UNDECIDED = -1, -2
 _UNKNOWN, _SHORT = REASONS.index(Reason.NODE_NOT_READY), REASONS.index(Reason.INSUFFICIENT_RESOURCES)
 _WIDTH = 2 + len(Row._fields)
 _MOST_VIEWS = 64
+_ALL = slice(None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidacy:
+    """The nodes that can be chosen, as policies look at them, and how much the pod would like each."""
+
+    candidates: Candidates
+    preferences: Column
 
 
 @dataclass(slots=True, eq=False)
 class Answers:
-    """For each name asked: its row in the fleet, its verdict, how much the pod would like it, and its columns."""
+    """For each name asked: its row in the fleet and its verdict; what else is known, for those in question."""
 
     rows: Column
     verdicts: Column
     """Indexes of `REASONS`, or PASSES or UNDECIDED."""
-    preferences: Column
-    columns: Matrix
-    """One line for each name: `scoring.Row`."""
-    apart: dict[int, State] = field(default_factory=dict)
-    """By place: what is left of a node, where the fleet counts a claim of the pod itself."""
+    table: Matrix = field(default_factory=lambda: np.zeros((1, _WIDTH), np.int64))
+    """The view's lines, by row; one for all where there is no view."""
+    apart: dict[int, tuple[int, Row, State]] = field(default_factory=dict)
+    """By place, where the fleet counts a claim of the pod itself: preference, columns and what is left."""
 
     @classmethod
     def uniform(cls, rows: Column, reason: Reason | None) -> "Answers":
         """The same verdict for every node that is known; None: not decided yet."""
         verdict = UNDECIDED if reason is None else REASONS.index(reason)
-        columns = np.zeros((len(rows), len(Row._fields)), np.int64)
-        return cls(rows, np.where(rows < 0, _UNKNOWN, verdict), np.zeros_like(rows), columns)
+        return cls(rows, np.where(rows < 0, _UNKNOWN, verdict))
 
     def put(self, place: int, verdict: Placement | Rejection) -> None:
         """The verdict for the name at one place."""
@@ -56,15 +64,22 @@ class Answers:
 
     def meet(self, place: int, pod: PodFit, request: PodRequest, node: Node) -> None:
         """The node at one place, where the pod meets it like this."""
-        self.preferences[place] = scoring.preference(pod, request, node)
-        self.columns[place], self.apart[place] = scoring.row(request, node), scoring.state(node)
+        liked = scoring.preference(pod, request, node)
+        self.apart[place] = liked, scoring.row(request, node), scoring.state(node)
 
-    def candidates(self, which: Column, amounts: Amounts, seed: str, fleet: Fleet) -> Candidates:
-        """What policies look at, of the names at the places `which`; what they draw depends on `seed`."""
-        states = fleet.states(self.rows[which])
-        for place, apart in self.apart.items():
-            states[which == place] = scoring.stacked([apart], states.shape[1])
-        return scoring.candidates(amounts, seed, self.columns[which], states)
+    def passing(self) -> Column:
+        """The places of the nodes that pass."""
+        return np.flatnonzero(self.verdicts == PASSES)
+
+    def candidacy(self, which: Column, amounts: Amounts, seed: str, fleet: Fleet) -> Candidacy:
+        """What decides between the names at the places `which`; what policies draw depends on `seed`."""
+        rows = self.rows[which]
+        states, lines = fleet.states(rows), self.table.take(rows, axis=0, mode="clip")
+        for place, (liked, columns, left) in self.apart.items():
+            here = which == place
+            lines[here, 1], lines[here, 2:] = liked, columns
+            states[here] = scoring.stacked([left], states.shape[1])
+        return Candidacy(scoring.candidates(amounts, seed, lines[:, 2:], states), lines[:, 1])
 
 
 class View:
@@ -117,14 +132,14 @@ class View:
         """The answers, on the nodes in `rows`, for a pod of this shape that books `amounts` in all."""
         if not len(self._table):
             return Answers.uniform(rows, None)
-        table = self._table[rows]
-        verdicts = np.where(rows < 0, _UNKNOWN, table[:, 0])
+        verdicts = self._table[:, 0].copy()
         passing = verdicts == PASSES
         # Devices last: `placement.judge` names them before everything else.
         for resource in sorted(filter(amounts.get, amounts), key=requests.is_device_resource):
-            short = self._fleet.left(resource, rows) < amounts[resource]
+            short = self._fleet.left(resource, _ALL) < amounts[resource]
             verdicts[passing & short] = UNDECIDED if requests.is_device_resource(resource) else _SHORT
-        return Answers(rows, verdicts, table[:, 1], table[:, 2:])
+        # Row -1, of names that are not known, is the last one.
+        return Answers(rows, np.append(verdicts, _UNKNOWN)[rows], self._table)
 
 
 class Views:
@@ -136,23 +151,25 @@ class Views:
 
     def of(self, pod: PodFit, request: PodRequest) -> View:
         """The view of pods like this one; it may need a `refresh`."""
-        request = _nameless(request)
-        shape = (request.wants, request.wishes, pod.wishes)
-        view = self._views.pop(shape, None) or View(pod, request, self._fleet)
+        wants = _nameless(request.wants)
+        shape = (wants, request.wishes, pod.wishes)
+        view = self._views.pop(shape, None)
+        if view is None:
+            view = View(pod, dataclasses.replace(request, wants=wants), self._fleet)
         self._views[shape] = view
         if len(self._views) > _MOST_VIEWS:
             del self._views[next(iter(self._views))]
         return view
 
 
-def _nameless(request: PodRequest) -> PodRequest:
-    """The request with numbers for the names of containers, which decide nothing."""
+@functools.lru_cache(maxsize=1024)
+def _nameless(wants: tuple[Want, ...]) -> tuple[Want, ...]:
+    """The same with numbers for the names of containers, which decide nothing."""
     numbers: dict[str, str] = {}
-    wants = (
+    return tuple(
         dataclasses.replace(want, container=numbers.setdefault(want.container, str(len(numbers))))
-        for want in request.wants
+        for want in wants
     )
-    return dataclasses.replace(request, wants=tuple(wants))
 
 
 def _grown(table: Matrix, length: int) -> Matrix:

@@ -50,6 +50,11 @@ class Store(Generic[T]):
         found = self._seen.get(uid)
         return found.value if found else None
 
+    def value(self, obj: JSON) -> T | None:
+        """What `read` makes of an object; what is here already, where it was made of this very version."""
+        known = self._seen.get(uid_of(obj) or "")
+        return known.value if known and 0 < version(obj) == known.version else self._read(obj)
+
     def named(self, namespace: str, name: str) -> T | None:
         return self.get(self._uids.get(f"{namespace}/{name}", ""))
 

@@ -61,6 +61,26 @@ def test_a_node_that_has_not_been_seen_is_rejected_not_lost() -> None:
     assert filtered == Filtered((), {Reason.NODE_NOT_READY: ("ghost",)})
 
 
+def test_a_node_that_is_named_twice_is_asked_about_once() -> None:
+    ledger, names = ledger_of(a=1, b=0), ["b", "a", "ghost", "a", "b", "ghost"]
+    filtered = scheduling.filter_nodes(read(), names, ledger, 0.0)
+    assert filtered.passed == ("a",)
+    assert filtered.rejected[Reason.NODE_NOT_READY] == ("ghost",)
+    ranks = scheduling.prioritize(read(), names, ledger, POLICIES["spread"], 0.0)
+    assert ranks == {"a": 3, "b": 2, "ghost": 1}
+
+
+def test_a_node_that_goes_or_comes_back_between_filter_and_prioritize_is_no_longer_where_it_was() -> None:
+    ledger, names = ledger_of(a=1, b=1, c=1), ["c", "b", "a"]
+    assert scheduling.filter_nodes(read(), names, ledger, 0.0).passed == ("c", "b", "a")
+    ledger.observe("nodes", "DELETED", gpu_node("a"))
+    assert scheduling.prioritize(read(), names, ledger, POLICIES["spread"], 0.0) == {"b": 3, "c": 2, "a": 1}
+    ledger = ledger_of(b=1, c=1)
+    assert scheduling.filter_nodes(read(), names, ledger, 0.0).passed == ("c", "b")
+    ledger.observe("nodes", "ADDED", gpu_node("a", 1))
+    assert scheduling.prioritize(read(), names, ledger, POLICIES["spread"], 0.0) == {"a": 3, "b": 2, "c": 1}
+
+
 def test_a_surer_assumption_is_not_replaced_by_a_guess() -> None:
     ledger = ledger_of(a=1, b=1)
     placed = scheduling.judge(read(), "a", ledger, 0.0)

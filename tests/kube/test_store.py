@@ -32,6 +32,20 @@ def test_old_news_is_no_news() -> None:
     assert store.get("1") == "red"
 
 
+def test_an_object_is_not_read_again_at_the_version_that_is_here() -> None:
+    read: list[JSON] = []
+    store: Store[str] = Store(lambda obj: read.append(obj) or str(obj.get("colour")))
+    store.observe("ADDED", named("a", "1", 10, "red"))
+    assert (store.value(named("a", "1", 10, "red")), len(read)) == ("red", 1)
+    others = [
+        named("a", "1", 11, "blue"),
+        named("b", "2", 10, "blue"),
+        {"metadata": {"name": "a"}, "colour": "blue"},
+    ]
+    assert [store.value(obj) for obj in others] == ["blue"] * 3
+    assert store.get("1") == "red"
+
+
 def test_an_object_without_version_or_uid_is_as_it_was_said_last() -> None:
     store = colours()
     for colour in ("red", "blue"):

@@ -33,6 +33,13 @@ def test_owners_topology_health_and_layout_tell_nodes_apart() -> None:
     assert len({found.occupancy for found in [plain, *others]}) == len(others) + 1
 
 
+def test_who_owns_what_is_all_one_to_a_pod_that_asks_for_nothing_of_it() -> None:
+    idle = node("a", gpus(4, node="a"))
+    both = [found.occupancy for found in (idle, owning(idle, 1))]
+    assert len({found.to([GPU_RESOURCE]) for found in both if found}) == 2
+    assert len({found.to(["nvidia.com/mig-1g.5gb"]) for found in both if found}) == 1
+
+
 def test_a_node_without_an_inventory_has_none() -> None:
     assert dataclasses.replace(node(), inventory=None).occupancy is None
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gpuyard.hardware.inventory import Sharing, SharingMode
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.placing.placement import place
-from gpuyard.placing.scoring import Row, of_nodes, rank, row, state
+from gpuyard.placing.scoring import Row, best_first, of_nodes, row, state
 from gpuyard.policies import workload
 from gpuyard.policies.candidates import Candidates
 from gpuyard.policies.memory import Informed
@@ -39,8 +39,7 @@ def order(policy: str, count: int, *nodes: Node) -> list[str]:
     names = [found.name for found in nodes]
     by_name = column(*(sorted(names).index(name) for name in names))
     scores = POLICIES[policy](candidates(count, *nodes))
-    ranks = rank(by_name, scores, np.zeros_like(by_name))
-    return [name for _, name in sorted(zip(ranks.tolist(), names, strict=True), reverse=True)]
+    return [names[place] for place in best_first(by_name, scores, np.zeros_like(by_name)).tolist()]
 
 
 EMPTY, HALF, FULLER = node("a"), using(node("b"), 0, 1, 2, 3), using(node("c"), 0, 1, 2, 3, 4)
@@ -97,9 +96,8 @@ def test_every_policy_scores_pods_without_gpus_and_no_nodes_at_all(policy: str) 
 
 
 def test_preference_comes_before_score_and_names_decide_last() -> None:
-    ranks = rank(column(0, 1, 2, 3), column(1, 9, 5, 5), column(3, 0, 0, 0))
-    assert ranks.tolist() == [4, 3, 2, 1]
-    assert rank(column(1, 0), column(1, 1), column(0, 0)).tolist() == [1, 2]
+    assert best_first(column(0, 1, 2, 3), column(1, 9, 5, 5), column(3, 0, 0, 0)).tolist() == [0, 1, 2, 3]
+    assert best_first(column(1, 0), column(1, 1), column(0, 0)).tolist() == [1, 0]
 
 
 @settings(deadline=None, max_examples=50)
@@ -107,14 +105,14 @@ def test_preference_comes_before_score_and_names_decide_last() -> None:
     rows=st.dictionaries(st.text(min_size=1, max_size=3), st.tuples(st.integers(-9, 9), st.integers(0, 9))),
     data=st.data(),
 )
-def test_ranks_are_distinct_and_do_not_depend_on_the_order_of_rows(
+def test_the_order_has_every_row_once_and_does_not_depend_on_the_order_of_rows(
     rows: dict[str, tuple[int, int]], data: st.DataObject
 ) -> None:
-    def ranked(names: list[str]) -> dict[str, int]:
+    def ranked(names: list[str]) -> list[str]:
         by_name = column(*(sorted(names).index(name) for name in names))
         scores, preferences = (column(*(rows[name][i] for name in names)) for i in (0, 1))
-        return dict(zip(names, rank(by_name, scores, preferences).tolist(), strict=True))
+        return [names[place] for place in best_first(by_name, scores, preferences).tolist()]
 
     found = ranked(list(rows))
-    assert sorted(found.values()) == list(range(1, len(rows) + 1))
+    assert sorted(found) == sorted(rows)
     assert ranked(data.draw(st.permutations(list(rows)))) == found

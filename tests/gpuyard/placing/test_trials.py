@@ -105,7 +105,7 @@ def best(asking: Member, where: Cluster, policy: Policy) -> Placement | GangReje
         return GangRejection(asking.request.name, rejections)
     scores = policy(scoring.of_nodes(asking.request, asking.fit.requests, fitting))
     likes = np.array([scoring.preference(asking.fit, asking.request, one) for one in fitting])
-    chosen = fitting[int(scoring.rank(np.arange(len(fitting)), scores, likes).argmax())]
+    chosen = fitting[int(scoring.best_first(np.arange(len(fitting)), scores, likes)[0])]
     found = placement.judge(asking.fit, asking.request, chosen)
     assert isinstance(found, Placement)
     return found
