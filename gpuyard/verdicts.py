@@ -95,8 +95,15 @@ _CHANGES = {
 }
 
 
+SCHEDULED = "Scheduled"
+"""The condition of a pod group by which the operator tells all others whether and why it does not run."""
 EXPIRED, RELEASED = "DeadlineExceeded", "GangReleased"
-"""How a pod group ended, in its condition Scheduled; its pods are rejected with GangEnded."""
+"""How a pod group ended, as that condition's reason; its pods are rejected with GangEnded."""
+WITHHELD = {
+    **{code.value: code for code in (Reason.QUOTA_EXCEEDED, Reason.QUEUED_BEHIND, Reason.NO_SUCH_QUEUE)},
+    **dict.fromkeys((EXPIRED, RELEASED), Reason.GANG_ENDED),
+}
+"""The reasons of that condition for which a group may not start, whatever room there is, as codes for its pods."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ here is what it does.
 from typing import Any
 
 from gpuyard.groups import queues
+from gpuyard.verdicts import SCHEDULED
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import AsyncioRuntime
 from gpuyard_operator import groups
 from gpuyard_operator.cache import PATHS, Cache, items
 from gpuyard_operator.groups import Key
-from gpuyard_operator.status import SCHEDULED
 
 
 async def explained_queue(api: Api, name: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from gpuyard import annotations, vocabulary
 from gpuyard.hardware.inventory import Device
 from gpuyard.pods.phases import has_ended
 from gpuyard.pods.quantities import whole
+from gpuyard.verdicts import SCHEDULED
 from gpuyard.writes import JSON
 from gpuyard_kube.conditions import condition
 
@@ -165,7 +166,7 @@ def _pod(pod: JSON, yard: _Yard, explained: JSON | None) -> PodSeen:
 
 
 def _group(group: JSON) -> GroupSeen:
-    found = condition(group.get("status") or {}, "Scheduled")
+    found = condition(group.get("status") or {}, SCHEDULED)
     return GroupSeen(found.get("status", ""), found.get("reason", ""), found.get("message", ""))
 
 

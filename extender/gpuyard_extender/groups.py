@@ -10,15 +10,10 @@ from gpuyard.groups import nearness, queues
 from gpuyard.groups.gangs import Member
 from gpuyard.groups.nearness import Nearness
 from gpuyard.pods import memberships
-from gpuyard.verdicts import EXPIRED, RELEASED, Reason, Rejection
+from gpuyard.verdicts import SCHEDULED, WITHHELD, Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender.pods import Pod
 from gpuyard_kube.conditions import condition
-
-_WITHHELD = {
-    **{code.value: code for code in (Reason.QUOTA_EXCEEDED, Reason.QUEUED_BEHIND, Reason.NO_SUCH_QUEUE)},
-    **dict.fromkeys((EXPIRED, RELEASED), Reason.GANG_ENDED),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +40,8 @@ def read(obj: JSON) -> Group | None:
 
 
 def _withheld(obj: JSON) -> Rejection | None:
-    said = condition(obj.get("status") or {}, "Scheduled")
-    code = _WITHHELD.get(str(said.get("reason")))
+    said = condition(obj.get("status") or {}, SCHEDULED)
+    code = WITHHELD.get(str(said.get("reason")))
     return Rejection("", code, str(said.get("message", ""))) if code else None
 
 

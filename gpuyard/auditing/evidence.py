@@ -18,6 +18,7 @@ from gpuyard.pods.fit import Amounts
 from gpuyard.pods.limits import Limits
 from gpuyard.pods.phases import has_ended
 from gpuyard.pods.requests import PodRequest, Want
+from gpuyard.verdicts import SCHEDULED
 from gpuyard.writes import JSON
 
 
@@ -151,7 +152,7 @@ def _group(group: JSON, pods: Iterable[JSON]) -> AuditedGroup:
         needed=memberships.min_member(group),
         placed=sum(_phase(pod) != "Failed" for pod in members),
         holding=sum(not has_ended(pod) and not pod["metadata"].get("deletionTimestamp") for pod in members),
-        started=any((c.get("type"), c.get("status")) == ("Scheduled", "True") for c in conditions),
+        started=any((c.get("type"), c.get("status")) == (SCHEDULED, "True") for c in conditions),
     )
 
 

@@ -12,10 +12,10 @@ group starts: pods that its owner creates again stay gated, so no loop of evicti
 annotation says so: whoever takes the annotation away, or gives it more time, lets the group go on.
 """
 
-from gpuyard.verdicts import EXPIRED, RELEASED
+from gpuyard.verdicts import EXPIRED, RELEASED, SCHEDULED
 from gpuyard_kube.timestamps import seconds
 from gpuyard_operator.groups import RELEASE, Group
-from gpuyard_operator.status import SCHEDULED, Verdict
+from gpuyard_operator.status import Verdict
 
 
 def over(group: Group, now: float, *, started: bool) -> Verdict | None:

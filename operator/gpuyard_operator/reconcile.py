@@ -41,6 +41,7 @@ from dataclasses import replace
 
 from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation
+from gpuyard.verdicts import SCHEDULED
 from gpuyard.writes import JSON, Write
 from gpuyard_operator import (
     actions,
@@ -167,14 +168,14 @@ def _queued(gang: Gang, queued: Queued) -> Decision:
     """Its gates stay, so that no autoscaler takes it for work that lacks a node."""
     refusal = queued.refusal
     verdict = gang.scheduled(refusal.detail) if gang.started() else reasons.queued(refusal)
-    told = queued.told or not gang.group.condition(status.SCHEDULED)
+    told = queued.told or not gang.group.condition(SCHEDULED)
     says = f"waits for its queue: {refusal.reason}"
     return Decision(gang.report(verdict if told else None), queued.until, says=says)
 
 
 def _unknown(gang: Gang, started: bool, detail: str) -> Verdict | None:
     """While there is no verdict the last one stands, unless it is wrong or there is something to tell."""
-    if status.is_true(gang.group, status.SCHEDULED) == started and not detail:
+    if status.is_true(gang.group, SCHEDULED) == started and not detail:
         return None
     return gang.scheduled(detail) if started else gang.waiting(detail)
 

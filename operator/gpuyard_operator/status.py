@@ -25,13 +25,13 @@ with what else changes, and never for their own sake; and that a group has start
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuyard.verdicts import Reason
+from gpuyard.verdicts import SCHEDULED, Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import rfc3339
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 
-SCHEDULED, READY, PREEMPTED, PREEMPTING = "Scheduled", "Ready", "Preempted", "Preempting"
+READY, PREEMPTED, PREEMPTING = "Ready", "Preempted", "Preempting"
 ADMITTED, UNSCHEDULABLE = "Admitted", "Unschedulable"
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from gpuyard.groups import queues, reservations
 from gpuyard.groups.queues import Queue, turn
 from gpuyard.pods.amounts import Amounts
-from gpuyard.verdicts import Reason
+from gpuyard.verdicts import SCHEDULED, Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import seconds
 from gpuyard_operator import groups, members, status
@@ -128,7 +128,7 @@ def _firm_until(gang: Gang) -> float:
         return 0.0
     if refused_at is not None:
         return refused_at + HEAD_SECONDS
-    refused = group.condition(status.SCHEDULED).get("reason") == Reason.GANG_UNPLACEABLE
+    refused = group.condition(SCHEDULED).get("reason") == Reason.GANG_UNPLACEABLE
     return 0.0 if refused else math.inf
 
 
