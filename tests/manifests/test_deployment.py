@@ -15,7 +15,8 @@ from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.scheduler.pods import PROFILES
-from gpuyard_extender.app import create_app
+from gpuyard_extender.app import beside_the_verbs
+from gpuyard_extender.metrics import Metrics
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.settings import parser as extender_parser
@@ -97,7 +98,8 @@ def test_the_operators_token_is_made_for_the_extender_alone() -> None:
 def test_whoever_is_to_ask_the_extender_may_ask_what_it_answers() -> None:
     """The extender asks the API server about these paths; a path that no role names is nobody's."""
     clock = Steps()
-    app = create_app(Extender(DirectApi(APIServer(clock.now)), clock, Settings()))
+    extender = Extender(DirectApi(APIServer(clock.now)), clock, Settings())
+    app = beside_the_verbs(extender, Metrics(extender))
     served = {route.path for route in app.routes if isinstance(route, APIRoute)}
     allowed = {
         (verb, path)
