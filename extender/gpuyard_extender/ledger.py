@@ -16,6 +16,7 @@ from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.placing.cluster import Cluster, Node, Placement
 from gpuyard.writes import JSON
 from gpuyard_extender import budgets, claims, groups, nodes, pods
+from gpuyard_extender.arrivals import Arrivals
 from gpuyard_extender.budgets import Budget
 from gpuyard_extender.claims import Assumption, Claim, Grade
 from gpuyard_extender.groups import Group
@@ -48,7 +49,7 @@ class Ledger:
         self._nodes: Store[NodeFacts] = Store(nodes.read)
         self._reservations: Store[Reservation] = Store(reservations.from_object)
         self._members = Index(groups.membership)
-        self._seats = Seats()
+        self._seats, self._arrivals = Seats(), Arrivals()
         self.assumptions: dict[str, Assumption] = {}
         self._expiries: list[tuple[float, str]] = []
         self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], None]]] = {
@@ -123,11 +124,11 @@ class Ledger:
 
     def arrived(self, reservation: Reservation) -> set[str]:
         """UIDs of the seated pods that are bound, as far as is known, or just being bound."""
-        return {seat.uid for seat in reservation.seats if self._grade(seat.uid) in (Grade.BOUND, Grade.SENT)}
+        return self._arrivals.of(reservation, Grade.BOUND, Grade.SENT)
 
     def bound(self, reservation: Reservation) -> set[str]:
         """UIDs of the seated pods that are bound for sure."""
-        return {seat.uid for seat in reservation.seats if self._grade(seat.uid) is Grade.BOUND}
+        return self._arrivals.of(reservation, Grade.BOUND)
 
     def next_expiry(self) -> float | None:
         """When something may expire; None when nothing can."""
@@ -177,6 +178,7 @@ class Ledger:
     def _settle(self, *uids: str) -> None:
         for uid in uids:
             self.holdings.set_claim(uid, self._claim(uid))
+            self._arrivals.settle(uid, self.pods.get(uid), self.assumptions.get(uid))
 
     def _claim(self, uid: str) -> Claim | None:
         pod = self.pods.get(uid)
@@ -188,9 +190,3 @@ class Ledger:
         if assumption is not None and (seated is None or assumption.grade is not Grade.TENTATIVE):
             return claims.of_placement(assumption.placement)
         return claims.of_seat(seated[1], pod) if seated else None
-
-    def _grade(self, uid: str) -> Grade | None:
-        pod, assumption = self.pods.get(uid), self.assumptions.get(uid)
-        if pod is not None and pod.node:
-            return None if pod.terminating or pod.phase == "Failed" else Grade.BOUND
-        return assumption.grade if assumption is not None else None

@@ -17,16 +17,14 @@ class Seats:
     """Seats by pod UID."""
 
     def __init__(self) -> None:
-        self._by_uid: dict[str, list[Reservation]] = {}
+        self._by_uid: dict[str, list[tuple[Reservation, Seat]]] = {}
         self._promised: dict[tuple[str, str], Reservation] = {}
         self._expiries: list[tuple[float, int, Reservation]] = []
         self._numbers = itertools.count()
 
     def find(self, uid: str) -> tuple[Reservation, Seat] | None:
         """The seat of a pod and the reservation that it belongs to."""
-        found = max(self._by_uid.get(uid, ()), key=lambda reservation: reservation.expires, default=None)
-        seat = found.seat(uid) if found else None
-        return (found, seat) if found and seat else None
+        return max(self._by_uid.get(uid, ()), key=lambda found: found[0].expires, default=None)
 
     def promised(self, namespace: str, group: str) -> Reservation | None:
         """The plan of a group that has been answered and not been recorded yet."""
@@ -62,7 +60,7 @@ class Seats:
     def _add(self, reservation: Reservation) -> Touched:
         heapq.heappush(self._expiries, (reservation.expires, next(self._numbers), reservation))
         for seat in reservation.seats:
-            self._by_uid.setdefault(seat.uid, []).append(reservation)
+            self._by_uid.setdefault(seat.uid, []).append((reservation, seat))
         return {seat.uid for seat in reservation.seats}
 
     def _end(self, reservation: Reservation) -> Touched:
@@ -74,7 +72,7 @@ class Seats:
     def _remove(self, reservation: Reservation | None) -> Touched:
         seats = reservation.seats if reservation else ()
         for seat in seats:
-            left = [found for found in self._by_uid.get(seat.uid, ()) if found is not reservation]
+            left = [found for found in self._by_uid.get(seat.uid, ()) if found[0] is not reservation]
             if left:
                 self._by_uid[seat.uid] = left
             else:

@@ -1,8 +1,11 @@
 """The barrier of gangs, and what becomes of Bindings that fail, on a clock that is moved by hand."""
 
+from collections import Counter
+
 import pytest
 
 from gpuyard.verdicts import Reason
+from gpuyard_kube.store import Store
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, reservation
 
 
@@ -230,3 +233,18 @@ def test_a_bind_of_a_pod_that_is_gone_is_refused() -> None:
     assert stage.bound(pod, "node-1")
     assert stage.bound(gpu_pod("gone", uid="uid-of-a-namesake"), "node-1")
     assert stage.server.bindings == []
+
+
+def test_a_bind_looks_at_no_more_pods_the_larger_its_gang_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a gang of 512 each Bind would look at all others, several times while they are held."""
+    looked: Counter[int] = Counter()
+    get = Store.get
+    for size in (8, 32):
+        stage, pods = gang(size, size)
+        monkeypatch.setattr(Store, "get", lambda *asked, size=size: looked.update([size]) or get(*asked))
+        for i, pod in enumerate(pods):
+            stage.bind(pod, f"node-{i}")
+        monkeypatch.undo()
+        stage.settle()
+        assert len(stage.server.bindings) == size
+    assert looked[32] / 32 <= 1.5 * looked[8] / 8
