@@ -5,8 +5,12 @@ another shape is named; what is absent or null is for the reader to judge.
 """
 
 import enum
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+"""Of an object, which becomes a part of a path: anything else could lead elsewhere."""
 
 
 class Shape(enum.StrEnum):

@@ -3,7 +3,6 @@
 Law: a yard is either understood completely or refused with one error that names the field and the remedy.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from gpuyard import yard_fields, yard_gpus
 from gpuyard.hardware.gpus import GPU
 from gpuyard.hardware.presets import presets
+from gpuyard.shapes import NAME
 from gpuyard.writes import JSON
 from gpuyard.yard_fields import InvalidYardError
 
@@ -18,7 +18,6 @@ __all__ = ["InvalidYardError", "YardNode", "parse"]
 
 _CAPACITY = {"cpu": "64", "memory": "512Gi", "pods": "110"}
 _NODE_KEYS = ("name", "labels", "capacity", "gpus", "mig", "plugin", "joins", "preset")
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def _with_preset(entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 
 def _name(found: Any, where: str) -> str:
     name = yard_fields.text(found, where)
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise InvalidYardError(
             where, f"{name!r} is not a node name", "use small letters, digits, '-' and '.', such as node-1"
         )

@@ -2,15 +2,14 @@
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from gpuyard.shapes import NAME
 from gpuyard_cli import colours
 
 FORMATS: Final = ("table", "json", "yaml")
-_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +34,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 def object_name(text: str) -> str:
     """An argument that names an object: it becomes a part of a path, where anything else could lead elsewhere."""
-    if not _NAME.fullmatch(text):
+    if not NAME.fullmatch(text):
         raise argparse.ArgumentTypeError(
             f"{text!r} is no name of an object; use small letters, digits, - and ."
         )

@@ -12,6 +12,7 @@ from gpuyard.writes import Write
 from gpuyard_cli import examples, fault_command, injections, requests
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.examples import Example
+from gpuyard_cli.injections import DriverFault
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_extender.ui.controls import UnwantedError
 from gpuyard_kube.api import Api
@@ -58,8 +59,14 @@ class UpControls:
                 raise UnwantedError(f"{path}: {reply.reason}")
 
     async def fault(self, node: str, gpu: int, xid: int | None) -> None:
+        await self._inject(injections.gpu_fault(node, gpu, xid))
+
+    async def link(self, node: str, ends: tuple[int, int], *, down: bool) -> None:
+        await self._inject(injections.link_fault(node, ends, down=down))
+
+    async def _inject(self, fault: DriverFault) -> None:
         try:
-            await fault_command.inject(self._api, injections.gpu_fault(node, gpu, xid))
+            await fault_command.inject(self._api, fault)
         except InvalidInputError as error:
             raise UnwantedError(str(error)) from error
 

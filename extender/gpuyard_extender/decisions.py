@@ -5,11 +5,13 @@ can change nothing; what a decision was made of is in it, so that nobody has to 
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from gpuyard.annotations import ids
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
+from gpuyard.groups.reservations import Reservation
 from gpuyard.placing.cluster import Placement
 from gpuyard.pods.fit import Amounts
 from gpuyard.pods.wishes import NONE, Wishes
@@ -116,6 +118,37 @@ def of_preempt(pod: Pod, candidates: int, found: Mapping[str, Victims], now: flo
     """The victims (UIDs) on each node that is offered."""
     victims = {name: list(offer.uids) for name, offer in found.items()}
     return replace(_about("preempt", pod, candidates, now), victims=victims)
+
+
+def of_plan(
+    request: PlanRequest, found: PlanAnswer, kept: Reservation | None, ledger: Ledger, now: float
+) -> Iterator[Decision]:
+    """For each member its place; where the gang has none, for the first without one. `candidates` are the members.
+
+    A promise that was `kept` is no new decision.
+    """
+    if isinstance(found, Planned) and found.reservation is kept:
+        return
+    pods = {uid: ledger.pods.get(uid) for uid in request.members}
+    places = {seat.uid: seat for seat in found.reservation.seats} if isinstance(found, Planned) else {}
+    for uid, pod in pods.items():
+        if pod is None:
+            continue
+        told = _about("plan", pod, len(pods), now)
+        if uid in places:
+            yield replace(told, node=places[uid].node, devices=sorted(ids(places[uid].allocation)))
+        elif isinstance(found, Unplaceable) and pod.name == found.member:
+            yield _without_place(told, found)
+
+
+def _without_place(told: Decision, found: Unplaceable) -> Decision:
+    nodes: dict[str, list[str]] = {}
+    for rejection in found.rejections:
+        nodes.setdefault(rejection.reason.value, []).append(rejection.node)
+    counts = {reason: len(names) for reason, names in nodes.items()}
+    shown = {reason: [*filter(None, names)][:MOST_NODES] for reason, names in nodes.items()}
+    others = f", so that none of {told.candidates} members starts" if told.candidates > 1 else ""
+    return replace(told, verdicts=counts, nodes=shown, error=f"{found.member} has no place{others}")
 
 
 def of_bind(request: BindRequest, error: str, ledger: Ledger, now: float) -> Decision:

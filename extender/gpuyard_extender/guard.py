@@ -11,9 +11,11 @@ closed, so that a verb that is added is guarded as well.
     all else: the verbs             with `--client-ca` whoever shows a certificate of that authority, else everyone
 """
 
+from collections.abc import Awaitable
 from typing import Final, Protocol
 
 from gpuyard import vocabulary
+from gpuyard_extender import attempts
 from gpuyard_extender.asgi import App, Message, Receive, Send, answer
 from gpuyard_extender.ui import sessions
 
@@ -21,6 +23,11 @@ _PAGE: Final = ("/ui", "/ui/")
 OPEN: Final = frozenset({"/livez", "/readyz", "/metrics"})
 TOKEN_HEADER: Final = vocabulary.TOKEN_HEADER.lower().encode()
 
+CHALLENGES: Final = {
+    401: [(b"www-authenticate", b"Bearer")],
+    429: [(b"retry-after", b"%d" % attempts.SECONDS)],
+}
+"""What a client is told beside the status."""
 Refusal = tuple[int, str]
 """HTTP status, and why."""
 
@@ -28,8 +35,8 @@ Refusal = tuple[int, str]
 class Reviewer(Protocol):
     """Who a token belongs to, and what they may: `gpuyard_extender.reviews.Reviews`."""
 
-    async def refusal(self, token: str, verb: str, path: str) -> Refusal | None:
-        """None when its owner may do this."""
+    async def refusal(self, token: str, address: str, verb: str, path: str) -> Refusal | None:
+        """None when its owner may do this. `address` is where it comes from."""
 
 
 class Guard:
@@ -41,7 +48,11 @@ class Guard:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         path, reviewer = str(scope["path"]), self._reviewer
         if path == sessions.PATH and reviewer is not None:
-            await sessions.sign_in(scope, receive, send, lambda token: reviewer.refusal(token, "get", "/ui/"))
+
+            def check(token: str) -> Awaitable[Refusal | None]:
+                return reviewer.refusal(token, _address(scope), "get", "/ui/")
+
+            await sessions.sign_in(scope, receive, send, check)
             return
         refusal = await self._refusal(scope)
         if refusal is None:
@@ -51,8 +62,7 @@ class Guard:
         if path in _PAGE and scope["method"] == "GET":
             await sessions.ask(send, status, why if _token(scope) else "")
             return
-        challenge = [(b"www-authenticate", b"Bearer")] if status == 401 else []
-        await answer(send, status, {"error": why}, challenge)
+        await answer(send, status, {"error": why}, CHALLENGES.get(status, ()))
 
     async def _refusal(self, scope: Message) -> Refusal | None:
         path = str(scope["path"])
@@ -61,11 +71,16 @@ class Guard:
         if f"{path}/".startswith(("/v1/", "/ui/")):
             if self._reviewer is None:
                 return None
-            return await self._reviewer.refusal(_token(scope), str(scope["method"]).lower(), path)
+            verb = str(scope["method"]).lower()
+            return await self._reviewer.refusal(_token(scope), _address(scope), verb, path)
         shown = (scope.get("extensions") or {}).get("tls", {}).get("client_cert_chain")
         if self._certificates and not shown:
             return 403, "a client certificate is needed: tlsConfig in the scheduler's configuration names it"
         return None
+
+
+def _address(scope: Message) -> str:
+    return str((scope.get("client") or ("",))[0])
 
 
 def _token(scope: Message) -> str:

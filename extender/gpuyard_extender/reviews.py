@@ -3,7 +3,7 @@
 Stands for delegated authentication and authorization in Kubernetes' own components: TokenReview says who a token
 belongs to, SubjectAccessReview whether the cluster's roles let them ask a path (`nonResourceURLs`). Laws: a token
 counts only when it was made for the extender, so that what is sent here is of no use elsewhere; a yes counts for a
-minute; what cannot be reviewed is refused.
+minute; what cannot be reviewed is refused; guessing is slowed down (`attempts`).
 """
 
 import hashlib
@@ -13,6 +13,8 @@ from typing import Final
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, Reply, Write
+from gpuyard_extender import attempts
+from gpuyard_extender.attempts import Attempts
 from gpuyard_extender.guard import Refusal
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
@@ -29,6 +31,9 @@ TOKEN_BYTES: Final = 8192
 NO_TOKEN: Final = (
     f"send a token: kubectl -n {vocabulary.NAMESPACE} create token {vocabulary.READER}"
     f" --audience {vocabulary.EXTENDER}"
+)
+TOO_MANY: Final = (
+    f"{attempts.MOST} tokens from here were not known; try again in {attempts.SECONDS:.0f} seconds"
 )
 
 
@@ -47,16 +52,21 @@ class Reviews:
     def __init__(self, api: Api, runtime: Runtime) -> None:
         self._api, self._runtime = api, runtime
         self._remembered: dict[Hashable, tuple[float, User]] = {}
+        self._attempts = Attempts()
 
-    async def refusal(self, token: str, verb: str, path: str) -> Refusal | None:
+    async def refusal(self, token: str, address: str, verb: str, path: str) -> Refusal | None:
         if not token or len(token) > TOKEN_BYTES:
             return 401, NO_TOKEN
         # Tokens are secrets: what is remembered is not the token itself.
         key = hashlib.sha256(token.encode()).digest()
         user = self._recall(key)
         if user is None:
+            if self._attempts.exhausted(address, self._runtime.now()):
+                return 429, TOO_MANY
             reviewed = _user(await self._api.send(_token_review(token)))
             if not isinstance(reviewed, User):
+                if reviewed[0] == 401:
+                    self._attempts.refused(address, self._runtime.now())
                 return reviewed
             user = self._remember(key, reviewed)
         return await self._forbidden(user, verb, path)

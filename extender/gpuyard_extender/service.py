@@ -65,8 +65,6 @@ class Extender:
         self._waker = Waker(self.ledger, api, runtime, self._tell, self.tally)
         self._events = Events(api, runtime)
 
-    # --- events in
-
     @property
     def ready(self) -> bool:
         """Whether every resource has been listed once."""
@@ -102,7 +100,7 @@ class Extender:
         self._waker.filtered(asked.pod, asked.names, bool(found.passed))
         if not found.passed:
             self._events.rejected(asked.pod, found.rejected)
-        self._note(decisions.of_filter, asked.pod, len(asked.names), found, self.ledger)
+        self._note(decisions.of_filter(asked.pod, len(asked.names), found, self.ledger, self._runtime.now()))
         self.tally.verdicts.update({reason: len(names) for reason, names in found.rejected.items()})
         self.tally.verdicts[PASSED] += len(found.passed)
         self._tell(telling.of_filter(asked.pod.name, found))
@@ -115,7 +113,7 @@ class Extender:
         except wire.InvalidArgumentsError:
             return []
         ranks = scheduling.prioritize(asked.pod, asked.names, self.ledger, self._policy, self._runtime.now())
-        self._note(decisions.of_prioritize, asked.pod, ranks, self.ledger)
+        self._note(decisions.of_prioritize(asked.pod, ranks, self.ledger, self._runtime.now()))
         self._tell(telling.of_prioritize(asked.pod.name, ranks))
         return wire.host_priorities(ranks)
 
@@ -129,7 +127,7 @@ class Extender:
         found = preempt_verb.preempt(pod, names, self.ledger, now) if self.ready else {}
         if found:
             self._pushes.note(pod.uid, now)
-        self._note(decisions.of_preempt, pod, len(names), found)
+        self._note(decisions.of_preempt(pod, len(names), found, now))
         self._tell(telling.of_preempt(pod.name, found))
         return wire.preempt_result(found)
 
@@ -144,7 +142,7 @@ class Extender:
         answer = await self._binder.bind(request)
         refusal = "" if isinstance(answer, Bound) else answer.text
         self.tally.binds["refused" if refusal else "bound"] += 1
-        self._note(decisions.of_bind, request, refusal, self.ledger)
+        self._note(decisions.of_bind(request, refusal, self.ledger, self._runtime.now()))
         return wire.bind_result(refusal)
 
     # --- beside the protocol
@@ -156,7 +154,9 @@ class Extender:
         now = self._runtime.now()
         if request.preempt and self._pushes.under_way(request.members, now):
             return Unready("kube-scheduler was told whom to remove for the pod")
+        kept = self.ledger.promised(request.namespace, request.group, now)
         answer = planning.plan(request, self.ledger, self._policy, now)
+        self._note(*decisions.of_plan(request, answer, kept, self.ledger, now))
         if text := telling.of_plan(request, answer):
             self._tell(text)
         return answer
@@ -189,12 +189,12 @@ class Extender:
         self._binder.look_again()
         self._waker.look_again()
 
-    def _note(self, make: Callable[..., Decision], *made_of: Any) -> None:
-        """Keep a decision for those who look, and for good where somebody wants that."""
-        decision = make(*made_of, self._runtime.now())
-        self.history.note(decision)
-        if self.book is not None:
-            self.book.note(decision)
+    def _note(self, *made: Decision) -> None:
+        """Keep decisions for those who look, and for good where somebody wants that."""
+        for decision in made:
+            self.history.note(decision)
+            if self.book is not None:
+                self.book.note(decision)
 
     def _tell(self, text: str) -> None:
         self._narrate(Beat(vocabulary.EXTENDER, text))

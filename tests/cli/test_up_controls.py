@@ -67,8 +67,17 @@ def test_a_gpu_fails_and_recovers(pushed: Pushed) -> None:
     assert all(pushed.healthy())
 
 
+def test_an_nvlink_fails_and_recovers(pushed: Pushed) -> None:
+    for down, lost in ((True, (5,)), (False, ())):
+        assert pushed.push(pushed.controls.link("node-1", (3, 5), down=down)) == ""
+        assert pushed.yard.plugin("node-1").inventory.gpus[3].lost_links == lost
+
+
 def test_what_cannot_be_done_is_said(pushed: Pushed) -> None:
     assert "no GPU 9" in pushed.push(pushed.controls.fault("node-1", 9, 79))
+    assert "no NVLink between GPU 3 and GPU 3" in pushed.push(
+        pushed.controls.link("node-1", (3, 3), down=True)
+    )
     assert "node-7" in pushed.push(pushed.controls.fault("node-7", 0, 79))
     assert pushed.push(pushed.controls.submit("nothing")) == "there is no example nothing"
     assert pushed.push(pushed.controls.withdraw("../etc")) == "there is no example ../etc"

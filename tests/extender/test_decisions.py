@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gpuyard.groups.plans import PlanRequest
 from gpuyard_extender import decision_log
 from gpuyard_extender.decision_log import DecisionLog, RotatingFile, Stdout, sink
 from gpuyard_extender.decisions import Decision
@@ -41,6 +42,27 @@ def keeping(book: Any, *nodes: Any) -> Stage:
     for resource in ("pods", "reservations", "podgroups", "poddisruptionbudgets"):
         stage.extender.replace(resource, [])
     return stage
+
+
+def test_a_plan_is_noted_once_for_each_member_and_a_refused_one_for_who_has_no_place() -> None:
+    book = Notes()
+    stage = keeping(book, gpu_node("node-1", 2), gpu_node("cpu", 0))
+    stage.create(*(gpu_pod(f"m{number}", 1, group="g") for number in range(3)))
+    uids = [f"uid-m{number}" for number in range(3)]
+    for _ in range(2):
+        stage.extender.plan(PlanRequest("default", "g", 2, tuple(uids[:2])))
+    assert [(found["verb"], found["uid"], found["node"], found["candidates"]) for found in book.found] == [
+        ("plan", "uid-m0", "node-1", 2),
+        ("plan", "uid-m1", "node-1", 2),
+    ]
+    assert book.found[1]["devices"] == [device("node-1", 1)]
+    stage.extender.plan(PlanRequest("default", "g", 3, tuple(uids)))
+    refused = book.found[-1]
+    assert (refused["uid"], refused["error"]) == (
+        "uid-m2",
+        "m2 has no place, so that none of 3 members starts",
+    )
+    assert refused["verdicts"] == {"InsufficientGPUs": 2, "NoSuchResource": 1}
 
 
 def decision(name: str = "p") -> Decision:

@@ -14,11 +14,11 @@ CERTIFICATE = {"tls": {"client_cert_chain": ["PEM"]}}
 
 @dataclass
 class Reviewer:
-    asked: list[tuple[str, str, str]] = field(default_factory=list)
+    asked: list[tuple[str, str, str, str]] = field(default_factory=list)
 
-    async def refusal(self, token: str, verb: str, path: str) -> Refusal | None:
-        self.asked.append((token, verb, path))
-        return None if token == "good" else (401, "who are you?")
+    async def refusal(self, token: str, address: str, verb: str, path: str) -> Refusal | None:
+        self.asked.append((token, address, verb, path))
+        return {"good": None, "many": (429, "wait")}.get(token, (401, "who are you?"))
 
 
 async def inner(scope: Message, receive: Receive, send: Send) -> None:
@@ -74,5 +74,11 @@ def test_what_is_for_people_and_the_operator_takes_a_token(path: str) -> None:
 
 def test_the_reviewer_learns_who_asks_for_what() -> None:
     reviewer = Reviewer()
-    status("/v1/plans", Guard(inner, reviewer), "POST", headers=[(b"authorization", b"Bearer t")])
-    assert reviewer.asked == [("t", "post", "/v1/plans")]
+    headers = [(b"authorization", b"Bearer t")]
+    status("/v1/plans", Guard(inner, reviewer), "POST", headers=headers, client=("10.0.0.1", 7))
+    assert reviewer.asked == [("t", "10.0.0.1", "post", "/v1/plans")]
+
+
+def test_who_tried_too_many_tokens_is_told_when_to_come_again() -> None:
+    refused, headers = status("/v1/x", Guard(inner, Reviewer()), headers=[(b"x-gpuyard-token", b"many")])
+    assert (refused, headers[b"retry-after"]) == (429, b"60")

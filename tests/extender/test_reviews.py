@@ -8,6 +8,7 @@ import pytest
 from gpuyard import vocabulary
 from gpuyard.writes import Reply, Write
 from gpuyard_cluster.clock import Steps
+from gpuyard_extender.attempts import MOST, MOST_ADDRESSES, SECONDS, Attempts
 from gpuyard_extender.guard import Refusal
 from gpuyard_extender.reviews import MOST_REMEMBERED, REMEMBERED_SECONDS, Reviews
 
@@ -53,8 +54,10 @@ class Door:
         self.clock, self.authority = Steps(), Authority()
         self.reviews = Reviews(self.authority, self.clock)
 
-    def ask(self, token: str = "op", verb: str = "post", path: str = "/v1/plans") -> Refusal | None:
-        return self.clock.complete(self.reviews.refusal(token, verb, path))
+    def ask(
+        self, token: str = "op", verb: str = "post", path: str = "/v1/plans", address: str = "10.0.0.1"
+    ) -> Refusal | None:
+        return self.clock.complete(self.reviews.refusal(token, address, verb, path))
 
     def status(self, *asked: str) -> int:
         refusal = self.ask(*asked)
@@ -68,6 +71,36 @@ def test_who_may_is_let_in_and_the_answer_counts_for_a_minute() -> None:
     door.clock.advance_to(door.clock.now() + REMEMBERED_SECONDS)
     assert door.status() == 200
     assert door.authority.seen == ["TokenReview", "SubjectAccessReview"] * 2
+
+
+def test_guessing_is_slowed_down_where_it_comes_from_and_who_is_known_or_elsewhere_does_not_feel_it() -> None:
+    door = Door()
+    assert door.status("op") == 200
+    said = [door.ask(f"guess-{number}") or (200, "") for number in range(MOST + 5)]
+    assert [status for status, _ in said] == [401] * MOST + [429] * 5
+    assert said[-1][1] == "10 tokens from here were not known; try again in 60 seconds"
+    assert door.authority.seen.count("TokenReview") == 1 + MOST
+    assert door.status("op") == 200
+    refused = door.ask("guess", address="10.0.0.2")
+    assert refused is not None
+    assert refused[0] == 401
+    door.clock.advance_to(door.clock.now() + SECONDS)
+    assert door.status("op") == 200
+    assert door.status("guess") == 401
+
+
+def test_neither_who_may_not_nor_an_api_server_that_is_away_counts_as_guessing() -> None:
+    door = Door()
+    assert {door.status("nobody", "get", f"/v1/{number}") for number in range(2 * MOST)} == {403}
+    door.authority.down = True
+    assert {door.status(f"other-{number}") for number in range(2 * MOST)} == {503}
+
+
+def test_ever_other_addresses_are_forgotten() -> None:
+    tried = Attempts()
+    for number in range(3 * MOST_ADDRESSES):
+        tried.refused(str(number), 0.0)
+    assert len(tried._refused) <= MOST_ADDRESSES
 
 
 def test_a_token_that_is_taken_back_is_refused_after_a_minute() -> None:

@@ -4,7 +4,6 @@ Law: what is not as Kubernetes has it is refused by place, kind, name and field;
 left out by name.
 """
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -36,7 +35,6 @@ _SHAPES: Final = {
     (vocabulary.POD_GROUP_API, "PodGroup"): _META,
     (f"{vocabulary.GROUP}/{vocabulary.VERSION}", "Queue"): _META,
 }
-_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
 def read(path: Path, notes: Notes) -> dict[str, list[JSON]]:
@@ -96,7 +94,7 @@ def _problem(obj: Any, kind: tuple[str, str] | None) -> str:
     metadata = obj.get("metadata")
     given = metadata if isinstance(metadata, dict) else {}
     for field, name in (("name", given.get("name")), ("namespace", given.get("namespace", "default"))):
-        if not isinstance(name, str) or (kind and not _NAME.fullmatch(name)):
+        if not isinstance(name, str) or (kind and not shapes.NAME.fullmatch(name)):
             return f"{obj['kind']:.80}: metadata.{field}: {name!r:.80} is no name of an object"
     fault = shapes.fault(obj, _SHAPES[kind]) if kind else ""
     if kind and not fault and kind[1] != "Node" and obj.get("spec") is None:

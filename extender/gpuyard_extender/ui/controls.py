@@ -22,3 +22,6 @@ class Controls(Protocol):
 
     async def fault(self, node: str, gpu: int, xid: int | None) -> None:
         """Let a GPU report an XID; None: let it recover."""
+
+    async def link(self, node: str, ends: tuple[int, int], *, down: bool) -> None:
+        """Let the NVLink between two GPUs fail, or recover."""

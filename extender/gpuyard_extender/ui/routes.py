@@ -11,6 +11,8 @@ from typing import Any, Final
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 
+from gpuyard.shapes import NAME
+from gpuyard.yard_gpus import MOST_GPUS
 from gpuyard_extender.queries import decoded, encoded
 from gpuyard_extender.service import Extender
 from gpuyard_extender.ui import origins, sessions, story
@@ -112,6 +114,11 @@ def _add_buttons(router: APIRouter, controls: Controls) -> None:
     async def fault(request: Request) -> Response:
         return await _done(controls.fault(*_fault(await decoded(request))))
 
+    @router.post("/links", dependencies=guarded)
+    async def link(request: Request) -> Response:
+        node, ends, down = _link(await decoded(request))
+        return await _done(controls.link(node, ends, down=down))
+
 
 async def _done(work: Awaitable[None]) -> Response:
     try:
@@ -121,13 +128,30 @@ async def _done(work: Awaitable[None]) -> Response:
     return encoded({})
 
 
+def _link(asked: Any) -> tuple[str, tuple[int, int], bool]:
+    found = asked if isinstance(asked, dict) else {}
+    if not isinstance(down := found.get("down"), bool):
+        raise HTTPException(400, "down: true or false is needed")
+    return _node(found), (_gpu(found, "gpu"), _gpu(found, "to")), down
+
+
+def _node(found: dict[str, Any]) -> str:
+    node = found.get("node")
+    if not isinstance(node, str) or not NAME.fullmatch(node):
+        raise HTTPException(400, "node: a name is needed")
+    return node
+
+
+def _gpu(found: dict[str, Any], field: str) -> int:
+    gpu = found.get(field)
+    if not isinstance(gpu, int) or isinstance(gpu, bool) or not 0 <= gpu < MOST_GPUS:
+        raise HTTPException(400, f"{field}: the index of a GPU is needed")
+    return gpu
+
+
 def _fault(asked: Any) -> tuple[str, int, int | None]:
     found = asked if isinstance(asked, dict) else {}
-    node, gpu, xid = found.get("node"), found.get("gpu"), found.get("xid")
-    if not isinstance(node, str) or not node:
-        raise HTTPException(400, "node: a name is needed")
-    if not isinstance(gpu, int) or isinstance(gpu, bool) or not 0 <= gpu < 1000:
-        raise HTTPException(400, "gpu: the index of a GPU is needed")
+    node, gpu, xid = _node(found), _gpu(found, "gpu"), found.get("xid")
     if xid is not None and (not isinstance(xid, int) or isinstance(xid, bool) or xid not in _XIDS):
         raise HTTPException(400, "xid: a number from 1 to 999, or null for none, is needed")
     return node, gpu, xid

@@ -23,7 +23,7 @@ SECONDS = 20.0
 class OneToken:
     """Knows the token `good`."""
 
-    async def refusal(self, token: str, verb: str, path: str) -> Refusal | None:
+    async def refusal(self, token: str, address: str, verb: str, path: str) -> Refusal | None:
         return None if token == "good" else (401, "this token is not known")
 
 

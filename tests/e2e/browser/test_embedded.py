@@ -109,11 +109,25 @@ def test_the_fault_button_lets_a_gpu_fail_and_recover(address: str, opened: Open
     expect(page.locator(".tile.sick")).to_have_count(0)
 
 
-def test_an_example_is_submitted_and_removed_from_the_page(address: str, opened: Open) -> None:
+def test_an_nvlink_is_cut_and_mended(address: str, opened: Open) -> None:
+    page = opened(address)
+    tiles(page, "node-1, GPU 2:").click()
+    page.get_by_role("button", name="Cut the NVLink to GPU 5").click()
+    expect(page.locator(".facts")).to_contain_text("lost NVLinks to")
+    page.get_by_role("button", name="Mend the NVLink to GPU 5").click()
+    expect(page.locator(".facts")).not_to_contain_text("lost NVLinks to")
+
+
+def test_an_example_is_submitted_shows_how_its_gang_was_planned_and_is_removed(address: str, opened: Open) -> None:
     page = opened(address, silent=True)  # the browser itself complains of a 409
     page.get_by_role("tab", name="Examples").click()
     page.get_by_role("button", name="Submit 04-gang", exact=True).click()
     expect(tiles(page, "gang/gang-worker-")).to_have_count(2)
+    tiles(page, "gang/gang-worker-0").click()
+    page.locator("#panel").get_by_role("button", name="gang/gang-worker-0").click()
+    expect(page.locator(".step h4")).to_contain_text(["Plan", "Filter", "Reserve", "Bind", "Allocate"])
+    expect(page.locator(".step").first).to_contain_text("all 2 members have places")
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Submit 04-gang", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("remove it first")
     page.get_by_role("button", name="Remove 04-gang", exact=True).click()

@@ -36,6 +36,9 @@ class Hands:
     async def fault(self, node: str, gpu: int, xid: int | None) -> None:
         self.done.append((node, gpu, xid))
 
+    async def link(self, node: str, ends: tuple[int, int], *, down: bool) -> None:
+        self.done.append((node, ends, down))
+
 
 def page(stage: Stage, controls: Controls | None = None) -> App:
     return create_app(stage.extender, page=Page(stage.extender, stage.clock, controls))

@@ -13,8 +13,13 @@ from tests.extender.builders import Stage, gpu_node, gpu_pod
 from tests.extender.ui.asking import Hands, ask, page
 
 STATIC = Path(routes.__file__).parent / "static"
-BUTTONS = [("POST", "/ui/examples/04-gang"), ("DELETE", "/ui/examples/04-gang"), ("POST", "/ui/faults")]
-FAULT = b'{"node": "node-1", "gpu": 1, "xid": 79}'
+BUTTONS = [
+    ("POST", "/ui/examples/04-gang"),
+    ("DELETE", "/ui/examples/04-gang"),
+    ("POST", "/ui/faults"),
+    ("POST", "/ui/links"),
+]
+FAULT = b'{"node": "node-1", "gpu": 1, "xid": 79, "to": 2, "down": true}'
 
 
 def test_every_file_of_the_page_is_served_and_may_run_nothing_but_its_own_scripts() -> None:
@@ -97,7 +102,10 @@ def test_on_an_embedded_cluster_examples_are_submitted_and_faults_injected() -> 
     assert examples == [{"name": "04-gang", "title": "Gang"}]
     for method, path in BUTTONS:
         assert ask(app, path, method, FAULT, origin="http://127.0.0.1:8081").status == 200
-    assert hands.done == [("submit", "04-gang"), ("withdraw", "04-gang"), ("node-1", 1, 79)]
+    assert hands.done == [
+        *(("submit", "04-gang"), ("withdraw", "04-gang")),
+        *(("node-1", 1, 79), ("node-1", (1, 2), True)),
+    ]
     refused = ask(app, "/ui/examples/nothing", "POST")
     assert (refused.status, json.loads(refused.body)["error"]) == (409, "there is no example nothing")
 
@@ -108,7 +116,10 @@ def test_on_an_embedded_cluster_examples_are_submitted_and_faults_injected() -> 
         (b"", "node"),
         (b"[]", "node"),
         (b'{"node": 1}', "node"),
+        (b'{"node": "a/../b", "gpu": 1}', "node"),
         (b'{"node": "a", "gpu": true}', "gpu"),
+        (b'{"node": "a", "gpu": 0, "to": 1}', "down"),
+        (b'{"node": "a", "gpu": 0, "to": "1", "down": true}', "to"),
         (b'{"node": "a", "gpu": -1}', "gpu"),
         (b'{"node": "a", "gpu": 0, "xid": "79"}', "xid"),
         (b'{"node": "a", "gpu": 0, "xid": 1000}', "xid"),
@@ -116,7 +127,8 @@ def test_on_an_embedded_cluster_examples_are_submitted_and_faults_injected() -> 
 )
 def test_a_fault_that_is_none_is_refused_with_its_field(body: bytes, field: str) -> None:
     hands = Hands()
-    answer = ask(page(Stage(gpu_node("node-1")), hands), "/ui/faults", "POST", body)
+    path = "/ui/links" if field in ("down", "to") else "/ui/faults"
+    answer = ask(page(Stage(gpu_node("node-1")), hands), path, "POST", body)
     assert (answer.status, json.loads(answer.body)["error"].partition(":")[0]) == (400, field)
     assert hands.done == []
 

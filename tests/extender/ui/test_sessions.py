@@ -17,7 +17,7 @@ class Reviewer:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, str]] = []
 
-    async def refusal(self, token: str, verb: str, path: str) -> Refusal | None:
+    async def refusal(self, token: str, address: str, verb: str, path: str) -> Refusal | None:
         self.asked.append((token, verb, path))
         return None if token == "good" else (401, f"<b>{token}</b> is not known")
 

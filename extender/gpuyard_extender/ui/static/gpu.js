@@ -42,13 +42,27 @@ export class GpuView {
     const text = gpu.sick ? "Let it recover" : `Let it fail (XID ${OFF_THE_BUS})`;
     return [
       h("h3", {}, "Try a fault"),
-      h("div", { class: "buttons" }, h("button", { type: "button", class: "plain", "data-key": "fault", onclick: () => this.#fault(gpu.sick ? null : OFF_THE_BUS) }, text)),
+      h("div", { class: "buttons" }, h("button", { type: "button", class: "plain", "data-key": "fault", onclick: () => this.#ask("faults", { xid: gpu.sick ? null : OFF_THE_BUS }) }, text)),
+      this.#links(gpu),
       h("p", { class: "problem", role: "alert" }, this.#problem),
     ];
   }
 
-  async #fault(xid) {
-    this.#problem = await asked("faults", "POST", { node: this.node, gpu: this.index, xid });
+  /** A button for each NVLink; one that is pressed is down. */
+  #links(gpu) {
+    const peers = this.store.nodes.get(this.node).gpus.filter((found) => found.index !== gpu.index && found.link !== undefined && found.link === gpu.link);
+    if (!peers.length) return null;
+    const buttons = peers.map(({ index }) => {
+      const down = (gpu.lost ?? []).includes(index);
+      const label = `${down ? "Mend" : "Cut"} the NVLink to GPU ${index}`;
+      const attributes = { type: "button", class: "plain", "data-key": `link ${index}`, "aria-pressed": String(down), "aria-label": label, title: label };
+      return h("button", { ...attributes, onclick: () => this.#ask("links", { to: index, down: !down }) }, String(index));
+    });
+    return [h("h3", {}, "Cut its NVLink to GPU"), h("div", { class: "buttons" }, buttons)];
+  }
+
+  async #ask(path, body) {
+    this.#problem = await asked(path, "POST", { node: this.node, gpu: this.index, ...body });
     this.changed();
   }
 }

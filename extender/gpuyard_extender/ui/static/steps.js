@@ -1,13 +1,14 @@
-// One attempt to place a pod as steps: Filter, Score, Reserve, Bind, Allocate; and what each shows on the map.
+// One attempt to place a pod as steps: Plan, where it is in a gang, Filter, Score, Reserve, Bind, Allocate; and what each shows on the map.
 import { h } from "./dom.js";
 
 const MOST_SCORES = 8;
 
-/** The decisions on a pod, cut where kube-scheduler began anew: each list begins with a Filter. */
+/** The decisions on a pod, cut where its gang was planned anew, or kube-scheduler began anew with a Filter. */
 export function attempts(decisions) {
   const found = [];
   for (const decision of decisions) {
-    if (decision.verb === "filter" || !found.length) found.push([]);
+    const tried = found.at(-1)?.some(({ verb }) => verb !== "plan");
+    if (!found.length || decision.verb === "plan" || (decision.verb === "filter" && tried)) found.push([]);
     found.at(-1).push(decision);
   }
   return found;
@@ -16,9 +17,10 @@ export function attempts(decisions) {
 /** The steps of one attempt: {title, text, bad, content, marks}; `marks` tells a node's class on the map. */
 export function steps(attempt, story, last) {
   const of = (verb) => attempt.findLast((decision) => decision.verb === verb);
-  const [filter, score, preempt, bind] = ["filter", "prioritize", "preempt", "bind"].map(of);
+  const [plan, filter, score, preempt, bind] = ["plan", "filter", "prioritize", "preempt", "bind"].map(of);
   const planned = score?.node ? score : filter?.node ? filter : null;
   return [
+    plan && placed(plan),
     filter && filtered(filter),
     preempt && preempted(preempt),
     score && scored(score),
@@ -28,16 +30,27 @@ export function steps(attempt, story, last) {
   ].filter(Boolean);
 }
 
+function placed(plan) {
+  const text = `all ${plan.candidates} members have places; ${gpus(plan.devices)} on ${plan.node} are kept for this one`;
+  if (!plan.error) return { title: "Plan", text, marks: on(plan.node) };
+  return { title: "Plan", bad: true, text: `${plan.error}${refusals(plan)}`, marks: verdicts(plan) };
+}
+
 function filtered(filter) {
   const passed = filter.verdicts?.Passed ?? 0;
-  const refused = Object.entries(filter.verdicts ?? {}).filter(([reason]) => reason !== "Passed");
-  const verdicts = new Map(Object.entries(filter.nodes).flatMap(([reason, names]) => names.map((name) => [name, reason])));
   return {
-    title: "Filter", bad: !passed,
-    text: `${passed} of ${filter.candidates} nodes would take it${refused.map(([reason, count]) => `; ${count} × ${reason}`).join("")}`,
+    title: "Filter", bad: !passed, marks: verdicts(filter),
+    text: `${passed} of ${filter.candidates} nodes would take it${refusals(filter)}`,
     content: (filter.nodes.Passed ?? []).length ? h("p", {}, `Passed: ${few(filter.nodes.Passed, passed)}`) : null,
-    marks: (node) => (verdicts.get(node) === "Passed" ? "passes" : verdicts.has(node) ? "refused" : ""),
   };
+}
+
+const refusals = ({ verdicts }) =>
+  Object.entries(verdicts ?? {}).filter(([reason]) => reason !== "Passed").map(([reason, count]) => `; ${count} × ${reason}`).join("");
+
+function verdicts({ nodes }) {
+  const found = new Map(Object.entries(nodes).flatMap(([reason, names]) => names.map((name) => [name, reason])));
+  return (node) => (found.get(node) === "Passed" ? "passes" : found.has(node) ? "refused" : "");
 }
 
 function preempted(preempt) {

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { listenRow } from "./keys.js";
 
-const VERBS = { filter: "Filter", prioritize: "Score", preempt: "Preempt", bind: "Bind" };
+const VERBS = { plan: "Plan", filter: "Filter", prioritize: "Score", preempt: "Preempt", bind: "Bind" };
 
 export class Timeline {
   #ticks = new Map();
@@ -41,6 +41,7 @@ export class Timeline {
 
 function end({ verb, verdicts, error, victims }) {
   if (verb === "bind") return error ? "bad" : "good";
+  if (verb === "plan") return error ? "bad" : "";
   if (verb === "filter") return verdicts?.Passed ? "" : "bad";
   return verb === "preempt" && !victims ? "bad" : "";
 }
