@@ -36,7 +36,7 @@ class Ground:
     @classmethod
     @asynccontextmanager
     async def prepared(cls, api: HttpApi, count: int, empty: bool) -> AsyncIterator["Ground"]:
-        """With so many nodes; an `empty` API server has none of our resources yet."""
+        """With so many nodes; an `empty` API server has none of our resources yet, and ends after this."""
         await _until(lambda: _is_ready(api), "the API server is ready")
         nodes = [clusters.made_up(node, CPUS) for node in clusters.Cluster(count, 0).nodes]
         ground = cls(api, [node["metadata"]["name"] for node in nodes])
@@ -50,10 +50,11 @@ class Ground:
         try:
             yield ground
         finally:
-            await ground.leave()
             following.cancel()
-            await ground._all(ground._send("DELETE", f"{NODES}/{name}") for name in ground.nodes)
-            await ground._send("DELETE", f"/api/v1/namespaces/{NAMESPACE}")
+            if not empty:
+                await ground.leave()
+                await ground._all(ground._send("DELETE", f"{NODES}/{name}") for name in ground.nodes)
+                await ground._send("DELETE", f"/api/v1/namespaces/{NAMESPACE}")
 
     def replace(self, _resource: str, objects: Iterable[JSON]) -> None:
         for pod in objects:
@@ -91,11 +92,17 @@ class Ground:
     async def until_ready(self, extender: HttpApi) -> None:
         await _until(lambda: _is_ready(extender), "the extender is ready")
 
-    async def until_seen(self, name: str, extender: HttpApi) -> None:
+    async def until_explained(self, name: str, extender: HttpApi) -> str | None:
+        """The reason code, as soon as the extender has seen the pod."""
+        said: JSON = {}
+
         async def seen() -> bool:
-            return (await extender.read(f"/v1/pods/{NAMESPACE}/{name}/explain")).ok
+            answer = await extender.read(f"/v1/pods/{NAMESPACE}/{name}/explain")
+            said.update(answer.body)
+            return answer.ok
 
         await _until(seen, f"the extender has seen {name}")
+        return said["code"]
 
     async def until(self, holds: Callable[[], bool], what: str) -> None:
         async def looked() -> bool:

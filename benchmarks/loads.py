@@ -43,20 +43,22 @@ class Refusals:
     extender: HttpApi
     scheduler: str
 
-    async def waits(self, others: int) -> list[float]:
-        """Seconds from the creation of each until its condition and `explain` say why."""
-        _, names = await asyncio.gather(
-            self.ground.come(others, self.scheduler), self.ground.come(PICKY, self.scheduler, NOWHERE)
-        )
-        waits = await asyncio.gather(*map(self._wait, names))
-        await self.ground.leave()
-        return waits
+    async def waits(self, others: int) -> tuple[list[float], list[float]]:
+        """Seconds from the creation of each until `explain` says why, and until its condition does."""
+        ground = self.ground
+        _, explained = await asyncio.gather(ground.come(others, self.scheduler), self._explained())
+        await ground.until(lambda: ground.told.keys() >= explained.keys(), "all of them are told")
+        told = [ground.told[name] - ground.created[name] for name in explained]
+        await ground.leave()
+        return list(explained.values()), told
 
-    async def _wait(self, name: str) -> float:
-        await self.ground.until(lambda: name in self.ground.told, f"{name} is told")
-        answer = await self.extender.read(f"/v1/pods/{NAMESPACE}/{name}/explain")
-        assert answer.body["code"] == "GPUModelMismatch", answer.body
-        return time.perf_counter() - self.ground.created[name]
+    async def _explained(self) -> dict[str, float]:
+        waits: dict[str, float] = {}
+        for name in await self.ground.come(PICKY, self.scheduler, NOWHERE):
+            code = await self.ground.until_explained(name, self.extender)
+            assert code == "GPUModelMismatch", code
+            waits[name] = time.perf_counter() - self.ground.created[name]
+        return waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,16 @@ class Binds:
     extender: HttpApi
 
     async def rates(self, count: int) -> tuple[float, float]:
-        """Binds a second, with and without; half of the pods each, in four turns."""
-        names = await self.ground.come(count, "nobody")
-        await self.ground.until_seen(names[-1], self.extender)
-        quarters = [list(enumerate(names))[turn::4] for turn in range(4)]
-        spent = [
-            await self._spent(part, (self._ours, self._bare)[turn % 2]) for turn, part in enumerate(quarters)
-        ]
+        """Binds a second, with and without; half of the pods each, in four turns.
+
+        Some go before, so that the connections are there: to encrypt a new one costs more than a Binding.
+        """
+        names = await self.ground.come(count + 4 * CONNECTIONS, "nobody")
+        await self.ground.until_explained(names[-1], self.extender)
+        pods, ways = list(enumerate(names)), (self._ours, self._bare)
+        for turn, bind in enumerate(ways):
+            await self._spent(pods[count + turn :: 2], bind)
+        spent = [await self._spent(pods[turn:count:4], ways[turn % 2]) for turn in range(4)]
         await self.ground.leave()
         return count / 2 / (spent[0] + spent[2]), count / 2 / (spent[1] + spent[3])
 
