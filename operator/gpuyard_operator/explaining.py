@@ -1,7 +1,7 @@
 """What a queue holds and who waits in its line, as the operator decides it.
 
-Stands for Kueue's API of pending workloads. Law: it is said of lists of the objects that the operator watches, and is what
-the operator itself would make of them; so whoever can list them need not ask the operator.
+Stands for Kueue's API of pending workloads. Law: it is said of lists of the objects that the operator watches, and
+is what the operator itself would make of them; so whoever can list them need not ask the operator.
 """
 
 from collections.abc import Iterable, Mapping

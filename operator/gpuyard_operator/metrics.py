@@ -15,7 +15,8 @@ from gpuyard.groups.plans import PlanAnswer, PlanRequest
 from gpuyard_kube.metrics import CONTENT_TYPE, PATH, SECONDS, counted, exposed, gauged, registry
 from gpuyard_kube.serving import Handler, Page
 from gpuyard_operator.checking import Checks
-from gpuyard_operator.service import Operator, Planner
+from gpuyard_operator.reconciler import Planner
+from gpuyard_operator.service import Operator
 
 PREFIX = "gpuyard_operator"
 

@@ -44,7 +44,7 @@ class Trust:
 
 
 class HttpPlanner:
-    """`gpuyard_operator.service.Planner` for the extender at `url`, on the running event loop.
+    """`gpuyard_operator.reconciler.Planner` for the extender at `url`, on the running event loop.
 
     OSError when the file of the authority cannot be read.
     """

@@ -32,7 +32,8 @@ from gpuyard_extender.settings import Settings
 from gpuyard_extender.ui.controls import Controls
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
-from gpuyard_operator.service import Operator, Planner
+from gpuyard_operator.reconciler import Planner
+from gpuyard_operator.service import Operator
 
 
 def own_resources(node: str) -> Mapping[str, str]:

@@ -1,0 +1,160 @@
+"""One look at a pod group: decide, write, ask the extender.
+
+Stands for the Reconciler of controller-runtime. Law: what the answers to its own writes say is known before the next
+decision; the first write that fails ends the turn, and what was not done is decided anew.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from gpuyard import vocabulary
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready
+from gpuyard.narration import Beat, Narrator, silent
+from gpuyard.pods import memberships
+from gpuyard.writes import Write
+from gpuyard_kube.api import Api
+from gpuyard_kube.recording import Recorder, Source
+from gpuyard_kube.runtime import Runtime
+from gpuyard_operator.admission import Admission
+from gpuyard_operator.asking import Answered, Known
+from gpuyard_operator.cache import Cache, items
+from gpuyard_operator.groups import Key
+from gpuyard_operator.queue_status import QueueStatus
+from gpuyard_operator.reconcile import reconcile
+from gpuyard_operator.tally import Tally
+from gpuyard_operator.view import Decision
+from gpuyard_operator.work_item import WorkItem
+
+RETRY_SECONDS = 1.0
+"""How long after a write that failed a group is looked at again, if nothing happens before."""
+
+
+class Planner(Protocol):
+    """Where a gang can start: the extender."""
+
+    async def plan(self, request: PlanRequest) -> PlanAnswer:
+        """The extender's answer; `Unready` when it cannot be reached. Does not raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """All that an operator reaches beyond itself."""
+
+    api: Api
+    runtime: Runtime
+    planner: Planner
+    narrate: Narrator = silent
+
+
+class Reconciler:
+    """`touch` is told of the groups about which there is something new."""
+
+    def __init__(self, site: Site, cache: Cache, touch: Callable[[set[Key]], None]) -> None:
+        self._api, self._runtime, self._planner, self._narrate = (
+            site.api,
+            site.runtime,
+            site.planner,
+            site.narrate,
+        )
+        self._cache, self._touch = cache, touch
+        self.tally, self._recorder = Tally(), Recorder(site.api, site.runtime)
+        self._queue_status = QueueStatus(site.api, site.runtime, cache.queues)
+        self._openings, self._opened_at = 0, site.runtime.now()
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Begin no further write."""
+        self._stopped = True
+        self._queue_status.stop()
+
+    def has_room_opened(self) -> bool:
+        """Whether room may have come into being since this was asked last."""
+        before, self._openings = self._openings, self._cache.openings
+        if before == self._openings:
+            return False
+        self._opened_at = self._runtime.now()
+        return True
+
+    async def turn(self, item: WorkItem) -> None:
+        """Decide once and do it; the first write that fails ends the turn."""
+        decision = self._decide(item)
+        if decision.evicts:
+            # What was seen may lag behind, and an eviction cannot be taken back.
+            if not await self._refresh(item):
+                return
+            decision = self._decide(item)
+        else:
+            item.refused.clear()
+        item.wake_at = decision.requeue_at
+        self._tell(item, decision.says)
+        for write in decision.writes:
+            if self._stopped or not await self._write(item, write):
+                return
+        for told in decision.events:
+            self._recorder.record(Source(vocabulary.OPERATOR), told)
+        if decision.ask is not None and not self._stopped:
+            await self._ask(item, decision.ask)
+
+    def _decide(self, item: WorkItem) -> Decision:
+        self.tally.reconciles += 1
+        reservation, victims = self._cache.reservation(item.key), self._cache.victims
+        if reservation is not None:
+            item.spend()
+        view = replace(
+            self._cache.view(item.key),
+            known=Known(tuple(item.answers), self._openings, self._opened_at, victims.lowest),
+            preemption=victims.of(item.key),
+            lost=self._cache.lost(item.key),
+            refused=frozenset(item.refused),
+            admission=self._admission(item.key),
+        )
+        decision = reconcile(view, self._runtime.now())
+        self._cache.queues.intend(item.key, decision.writes)
+        return decision
+
+    def _admission(self, key: Key) -> Admission | None:
+        """What its queue says to a group; others to which it says something new look at it too."""
+        queues = self._cache.queues
+        queues.intend(key, ())
+        queues.touch((key,))
+        others = queues.settle(self._runtime.now()) - {key}
+        self._queue_status.look()
+        self._touch({other for other in others if self._cache.knows(other)})
+        return queues.admission(key)
+
+    async def _write(self, item: WorkItem, write: Write) -> bool:
+        reply = await self._api.send(write)
+        self._touch(self._cache.learn(item.key, write, reply))
+        done = self.tally.note(write, reply)
+        if not done:
+            self._tell(item, f"{write.method} {write.path} failed, trying again: {reply.reason}")
+            item.wake_at = self._runtime.now() + RETRY_SECONDS
+            if write.path.endswith("/eviction") and write.path not in item.refused:
+                item.refused.add(write.path)
+                item.dirty = True  # the time of a half bound gang is up: there is no second to lose
+        return done
+
+    async def _ask(self, item: WorkItem, request: PlanRequest) -> None:
+        change = self._openings
+        answer = await self._planner.plan(request)
+        item.answers.append(Answered(request, answer, change, self._runtime.now()))
+        if isinstance(answer, Unready) and not self._stopped:
+            await self._refresh(item)  # a pod that the extender does not know may be gone
+        item.dirty = True
+
+    async def _refresh(self, item: WorkItem) -> bool:
+        namespace, name = item.key
+        usual = all(map(memberships.is_selectable, self._cache.pods(item.key)))
+        query = {"labelSelector": f"{vocabulary.POD_GROUP}={name}"} if usual else {}
+        reply = await self._api.read(f"/api/v1/namespaces/{namespace}/pods", **query)
+        if not reply.ok:
+            item.wake_at = self._runtime.now() + RETRY_SECONDS
+            return False
+        self._touch(self._cache.replace_pods(item.key, *items(reply)))
+        return True
+
+    def _tell(self, item: WorkItem, text: str) -> None:
+        if text and text != item.said:
+            item.said = text
+            self._narrate(Beat(vocabulary.OPERATOR, f"gang {'/'.join(item.key)} {text}"))
