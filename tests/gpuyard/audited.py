@@ -9,7 +9,7 @@ from gpuyard.annotations import Allocation, ids
 from gpuyard.auditing.accounts import LedgerAccount, NodeAccounts, Stake
 from gpuyard.auditing.audit import audit
 from gpuyard.auditing.evidence import Objects, evidence
-from gpuyard.auditing.findings import Finding
+from gpuyard.auditing.findings import Finding, Flaw
 from gpuyard.hardware.inventory import Inventory
 from gpuyard.writes import JSON
 from tests.gpuyard.builders import GPU_RESOURCE, gpus
@@ -154,3 +154,13 @@ def _stake(tenant: Tenant) -> Stake:
     pod = tenant.to_object()
     asked = evidence(Objects(pods=(pod,)), None, {}).pods[tenant.uid].asked
     return Stake(ids({**plan, **{name: given for name, given in status.items() if given}}), asked)
+
+
+def flaws(books: Books) -> list[tuple[Flaw, str]]:
+    return [(finding.flaw, finding.subject) for finding in books.findings()]
+
+
+def the(books: Books) -> Finding:
+    """The only finding."""
+    (finding,) = books.findings()
+    return finding

@@ -10,7 +10,7 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.scheduler.extenders import Extender, ExtenderConfig
 from gpuyard_cluster.scheduler.service import Scheduler
 from tests.cluster.scheduler.scripted_extender import ScriptedExtender
-from tests.cluster.small_api import SmallApi, settle
+from tests.cluster.small_api import SmallApi, node, pod, settle
 
 GPU = "nvidia.com/gpu"
 _PLURALS = {"Pod": "pods", "Node": "nodes", "PodDisruptionBudget": "poddisruptionbudgets"}
@@ -83,6 +83,15 @@ class World:
 
     def filters(self) -> int:
         return self.extender.verbs().count("filter")
+
+
+def taken() -> World:
+    """One node with one GPU, which a pod of priority 0 holds."""
+    made = World()
+    made.add(node("a", nvidia_com__gpu=1), pod("low", {GPU: "1"}))
+    assert made.node_of("low") == "a"
+    made.extender.calls.clear()
+    return made
 
 
 def nobody(nodes: int, why: str = "Preemption is not helpful for scheduling") -> str:

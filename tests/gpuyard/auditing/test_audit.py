@@ -6,28 +6,18 @@ import pytest
 
 from gpuyard.auditing.accounts import NodeAccounts, Stake
 from gpuyard.auditing.evidence import Objects
-from gpuyard.auditing.findings import Finding, Flaw
+from gpuyard.auditing.findings import Flaw
 from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.hardware.gpus import Instance, placement_uuid
-from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
+from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard.writes import JSON
-from tests.gpuyard.audited import GPUS, NODE, NOTHING, Books, Tenant, holding, node
+from tests.gpuyard.audited import GPUS, NODE, NOTHING, Books, Tenant, flaws, holding, node, the
 from tests.gpuyard.builders import GPU_RESOURCE, ONE_G, gpus
 
 ONE, TWO = Tenant("one", holding(0)), Tenant("two", holding(1, 2))
 THREE_G = "nvidia.com/mig-3g.20gb"
 SUBJECT = f"default/one main {GPU_RESOURCE}"
-
-
-def flaws(books: Books) -> list[tuple[Flaw, str]]:
-    return [(finding.flaw, finding.subject) for finding in books.findings()]
-
-
-def the(books: Books) -> Finding:
-    """The only finding."""
-    (finding,) = books.findings()
-    return finding
 
 
 # --- accounts that agree
@@ -146,31 +136,6 @@ def test_a_pod_without_a_readable_plan_is_found() -> None:
 # --- more than accounts
 
 
-def test_a_device_with_two_owners_is_found_once_with_all_who_say_so() -> None:
-    books = Books.kept(Tenant("one", holding(0)), Tenant("two", holding(0)))
-    finding = the(books)
-    assert (finding.flaw, finding.subject) == (Flaw.SEVERAL_OWNERS, GPUS[0])
-    assert finding.says["default/one main"] == ("kubelet", "status")
-    assert finding.says["default/two"] == ("ledger", "plugin")
-
-
-def test_devices_that_lie_on_the_same_slices_of_a_gpu_are_one_device_to_their_owners() -> None:
-    halves = (Instance("4g.20gb", 0, 4, "MIG-a"), Instance("2g.10gb", 2, 2, "MIG-b"))
-    (gpu,) = gpus(1, node=NODE)
-    overlapping = Inventory(
-        (dataclasses.replace(gpu, mig_enabled=True, instances=halves),), mig_strategy=MigStrategy.MIXED
-    )
-    first = Tenant("one", {"main": {"nvidia.com/mig-4g.20gb": ("MIG-a",)}})
-    second = Tenant("two", {"main": {"nvidia.com/mig-2g.10gb": ("MIG-b",)}})
-    finding = the(Books.kept(first, second, node=node(overlapping)))
-    assert (finding.flaw, finding.subject) == (Flaw.SEVERAL_OWNERS, "MIG-a and MIG-b")
-
-
-def test_two_containers_of_a_pod_that_run_together_are_two_owners() -> None:
-    tenant = Tenant("one", {**holding(0, container="a"), **holding(0, container="b")})
-    assert (Flaw.SEVERAL_OWNERS, GPUS[0]) in flaws(Books.kept(tenant))
-
-
 @pytest.mark.parametrize(("phase", "there"), [("Succeeded", True), ("Failed", True), ("", False)])
 def test_devices_of_a_pod_that_is_gone_are_found_whoever_keeps_them(phase: str, there: bool) -> None:
     tenant = Tenant("one", holding(0), phase=phase)
@@ -183,27 +148,6 @@ def test_devices_of_a_pod_that_is_gone_are_found_whoever_keeps_them(phase: str, 
         empty.telling(tenant, plugin=None, kubelet=holding(0)),
     ):
         assert flaws(books) == [(Flaw.HELD_FOR_NOBODY, subject)]
-
-
-def test_a_node_of_which_more_is_asked_than_it_has_is_found() -> None:
-    tenants = [Tenant(f"pod-{n}", holding(n), planned=False) for n in range(4)]
-    finding = the(Books.kept(*tenants, node=node(None, capacity=3)).but(told=None))
-    assert (finding.flaw, finding.subject) == (Flaw.OVER_COMMITTED, GPU_RESOURCE)
-    assert finding.says == {"asked": ("4",), "offered": ("3",)}
-
-
-@pytest.mark.parametrize(("parts", "over"), [((500, 500), False), ((500, 501), True), ((950, 0), True)])
-def test_a_gpu_of_which_shares_use_more_than_there_is_is_found(parts: tuple[int, ...], over: bool) -> None:
-    shared = Inventory(gpus(1, node=NODE), Sharing(SharingMode.MPS, 10))
-    handles = [device.id for device in shared.devices()]
-    tenants = [
-        Tenant(f"pod-{n}", {"main": {GPU_RESOURCE: (handles[n],)}}, milli=milli)
-        for n, milli in enumerate(parts)
-    ]
-    books = Books.kept(*tenants, node=node(shared, capacity=10))
-    assert [(found.flaw, found.subject) for found in books.findings()] == (
-        [(Flaw.OVER_COMMITTED, "GPU 0")] if over else []
-    )
 
 
 def ring(needed: int, **condition: str) -> JSON:
