@@ -4,6 +4,8 @@ import argparse
 import asyncio
 import secrets
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,6 +51,7 @@ def add_to(commands: Any) -> None:
         "--hash-names", action="store_true", help="no name of a node, pod, namespace or gang in the files"
     )
     output.add_kubeconfig(parser)
+    output.add_format(parser)
     parser.set_defaults(run=_run)
 
 
@@ -68,12 +71,22 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.decisions:
         capture_decisions.add(recording, arguments.decisions)
     names = capture_trace.hashed(secrets.token_bytes(32)) if arguments.hash_names else str
-    write(beside(arguments.file), capture_trace.nodes_csv(recording, names))
+    nodes = beside(arguments.file)
+    write(nodes, capture_trace.nodes_csv(recording, names))
     write(arguments.file, capture_trace.pods_csv(recording, int(AsyncioRuntime().now()), names))
-    print(f"{len(recording.nodes)} nodes, {len(recording.pods)} pods")
-    for line in recording.notes.lines():
-        print(f"note: {line}")
+    answer = {
+        "files": [str(arguments.file), str(nodes)],
+        "nodes": len(recording.nodes),
+        "pods": len(recording.pods),
+        "notes": recording.notes.lines(),
+    }
+    print(output.printed(answer, arguments.output, _table))
     return 0
+
+
+def _table(answer: dict[str, Any]) -> Iterator[str]:
+    yield f"{answer['nodes']} nodes, {answer['pods']} pods"
+    yield from (f"note: {line}" for line in answer["notes"])
 
 
 async def _recorded(kubeconfig: str | None, span: int | None) -> "Recording":
@@ -101,7 +114,7 @@ async def record(api: "HttpApi", ended: asyncio.Event, span: int | None) -> "Rec
         while recording.listed != PATHS.keys() and not (ended.is_set() or informer.done()):
             await asyncio.sleep(_LOOK_SECONDS)
         if span != 0:
-            print("recording; Ctrl-C ends", flush=True)
+            print("recording; Ctrl-C ends", file=sys.stderr, flush=True)
         over = asyncio.create_task(ended.wait())
         await asyncio.wait({over, informer}, timeout=span, return_when=asyncio.FIRST_COMPLETED)
         over.cancel()

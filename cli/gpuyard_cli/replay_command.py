@@ -83,14 +83,17 @@ def _arrivals(arguments: argparse.Namespace) -> int:
 
 
 def to_json(name: str, result: "Result", points: "Sequence[Point]") -> dict[str, Any]:
-    """What the table says, in percent of all GPUs."""
+    """What the table says."""
+    return {"policy": name, **measured(points), "withoutAPlace": dict(result.failed)}
+
+
+def measured(points: "Sequence[Point]") -> dict[str, Any]:
+    """What a curve comes to, in percent of all GPUs."""
     from gpuyard_replay import tables
 
     return {
-        "policy": name,
         "inUse": {f"at{asked}": tables.at(points, asked).allocated for asked in tables.SHOWN},
         "lostAt100": tables.at(points, 100).fragmentation,
-        "withoutAPlace": dict(result.failed),
     }
 
 

@@ -4,9 +4,14 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from gpuyard_cli import output
+from gpuyard_cli.replay_command import measured
 from gpuyard_cli.trace_inputs import add_source, named_faults, policy_names, write
+
+if TYPE_CHECKING:
+    from gpuyard_replay.sweeping import Curves
 
 _DESCRIPTION: Final = """\
 Replay traces with several policies and seeds on all cores. Results go to a file, line by line: what is there is not
@@ -35,6 +40,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--report", type=Path, metavar="FILE.md", help="write tables, and a plot for each trace"
     )
+    output.add_format(parser)
     parser.set_defaults(run=_run)
 
 
@@ -47,7 +53,7 @@ def seeds(text: str) -> range:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from gpuyard_replay import sweeping
+    from gpuyard_replay import comparison, sweeping
     from gpuyard_replay.sources import Source
 
     chosen = [Source(trace, arguments.nodes, arguments.until) for trace in arguments.trace]
@@ -64,17 +70,26 @@ def _run(arguments: argparse.Namespace) -> int:
             print(f"{number} of {count}: {key.trace} {key.policy} seed {key.seed}", file=sys.stderr)
         every = sweeping.read(arguments.results)
     wanted = {task.key for task in tasks}
-    _report({key: points for key, points in every.items() if key in wanted}, arguments.report)
+    curves = {key: points for key, points in every.items() if key in wanted}
+    tables = comparison.markdown(curves)
+    print(output.printed(to_json(curves), arguments.output, lambda _: iter([tables])))
+    if arguments.report:
+        _report(curves, tables, arguments.report)
     return 0
 
 
-def _report(curves: Any, report: Path | None) -> None:
+def to_json(curves: "Curves") -> dict[str, Any]:
+    """What came of each replay."""
+    runs = [
+        {"trace": key.trace, "policy": key.policy, "seed": key.seed, **measured(points)}
+        for key, points in sorted(curves.items())
+    ]
+    return {"replays": runs}
+
+
+def _report(curves: "Curves", tables: str, report: Path) -> None:
     from gpuyard_replay import comparison, plot
 
-    tables = comparison.markdown(curves)
-    print(tables)
-    if report is None:
-        return
     pictures = []
     for trace in dict.fromkeys(key.trace for key in curves):
         picture = report.with_name(f"{report.stem}-{trace}.svg")

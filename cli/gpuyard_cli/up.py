@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuyard.hardware.presets import presets
+from gpuyard_cli import output
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_kube.endings import end_at_once
 
@@ -46,6 +47,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--kubeconfig", type=Path, metavar="FILE", help="where to write it (default: a file of its own)"
     )
+    output.add_format(parser)
     parser.set_defaults(run=run)
 
 
@@ -71,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     from gpuyard_cluster.wiring.operator import OperatorFailedError
 
     try:
-        asyncio.run(_until_signalled(up_session.serve(chosen, arguments.port, arguments.kubeconfig, began)))
+        session = up_session.serve(chosen, arguments, began)
+        asyncio.run(_until_signalled(session))
     except OSError as error:
         where = error.filename or f"--port {arguments.port}"
         raise InvalidInputError(where, "", error.strerror or str(error), "choose another") from error

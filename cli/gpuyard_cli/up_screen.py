@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuyard.hardware.inventory import Inventory
+from gpuyard.writes import JSON
 
 _NODE_LINES = 8
 
@@ -23,28 +24,31 @@ class Running:
     notes: Sequence[str] = ()
 
 
-def screen(running: Running, seconds: float) -> str:
+def to_json(running: Running) -> JSON:
+    """All of it, for programs."""
+    offered = {name: Counter(device.resource for device in found.devices()) for name, found in running.nodes}
+    return {
+        "version": running.version,
+        "server": running.url,
+        "extender": running.extender,
+        "page": f"{running.extender}/ui/",
+        "kubeconfig": str(running.kubeconfig),
+        "nodes": [{"name": name, "devices": dict(devices)} for name, devices in offered.items()],
+        "notes": list(running.notes),
+    }
+
+
+def screen(running: Running, seconds: float) -> Iterator[str]:
     """All of it, and three commands to try."""
     count = len(running.nodes)
-    return "\n".join(
-        [
-            f"Kubernetes {running.version} with {count} node{'s' * (count != 1)}, ready in {seconds:.1f} s",
-            *(f"  {line}" for line in _node_lines(running.nodes)),
-            f"API server at {running.url}, GPU extender at {running.extender};",
-            f"the live yard, a page for your browser: {running.extender}/ui/;",
-            "scheduler, controllers, gang operator, a kubelet and a device plugin for each node",
-            *(f"note: {line}" for line in running.notes),
-            "",
-            f"  export KUBECONFIG={running.kubeconfig}",
-            "",
-            "Try",
-            "  kubectl get nodes",
-            f"  {_run_command(running.nodes)}",
-            "  kubectl logs try",
-            "",
-            "Ctrl-C ends it all.",
-        ]
-    )
+    yield f"Kubernetes {running.version} with {count} node{'s' * (count != 1)}, ready in {seconds:.1f} s"
+    yield from (f"  {line}" for line in _node_lines(running.nodes))
+    yield f"API server at {running.url}, GPU extender at {running.extender};"
+    yield f"the live yard, a page for your browser: {running.extender}/ui/;"
+    yield "scheduler, controllers, gang operator, a kubelet and a device plugin for each node"
+    yield from (f"note: {line}" for line in running.notes)
+    yield from ["", f"  export KUBECONFIG={running.kubeconfig}", "", "Try", "  kubectl get nodes"]
+    yield from [f"  {_run_command(running.nodes)}", "  kubectl logs try", "", "Ctrl-C ends it all."]
 
 
 def _node_lines(nodes: Sequence[tuple[str, Inventory]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import json
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -76,10 +77,12 @@ async def captured(folder: Path) -> tuple[int, str]:
     """Exit code and output of a capture of two pods that run, one that has ended and one that waits."""
     async with EmbeddedYard(NODES) as cluster:
         given = [str(folder / "day.csv"), "--kubeconfig", str(kubeconfig(folder / "kubeconfig", cluster.url))]
-        process = await asyncio.create_subprocess_exec(*COMMAND, *given, stdout=asyncio.subprocess.PIPE)
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*COMMAND, *given, stdout=pipe, stderr=pipe)
         assert process.stdout is not None
+        assert process.stderr is not None
         try:
-            first = (await process.stdout.readline()).decode()
+            first = (await process.stderr.readline()).decode()
             wanted = [
                 pod("runs", vocabulary.GPU),
                 pod("ends", vocabulary.GPU, **{vocabulary.RUN_SECONDS: "0"}),
@@ -139,7 +142,7 @@ async def captured_from_decisions(folder: Path) -> tuple[int, str]:
             await until(has_ended)
             await cluster.api.send(Write("DELETE", f"{PODS}/{name}"))
         given = ["--kubeconfig", str(kubeconfig(folder / "kubeconfig", cluster.url)), "--hash-names"]
-        given += [str(folder / "day.csv"), "--decisions", str(folder / "log")]
+        given += [str(folder / "day.csv"), "--decisions", str(folder / "log"), "-o", "json"]
         process = await asyncio.create_subprocess_exec(*COMMAND, *given, stdout=asyncio.subprocess.PIPE)
         said, _ = await process.communicate()
         assert process.returncode is not None
@@ -154,7 +157,9 @@ def test_what_the_extender_decided_is_placed_again_with_another_policy_and_more_
     code, said = asyncio.run(captured_from_decisions(tmp_path))
     log.close()
     assert code == 0
-    assert said.splitlines()[-1] == "1 nodes, 2 pods"
+    answer = json.loads(said)
+    assert (answer["nodes"], answer["pods"], answer["notes"]) == (1, 2, [])
+    assert [Path(file).name for file in answer["files"]] == ["day.csv", "day-nodes.csv"]
     pods = traces.read_pods(tmp_path / "day.csv")
     assert [(each.count, each.milli) for each in pods] == [(2, 1000), (2, 1000)]
     assert not any("first" in each.name for each in pods)

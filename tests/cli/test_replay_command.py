@@ -121,5 +121,11 @@ def test_a_sweep_writes_a_report_with_a_picture(tmp_path: Path, capsys: pytest.C
     assert "![pods](r-pods.svg)" in report
     assert (tmp_path / "r-pods.svg").exists()
     capsys.readouterr()
-    assert main(asked) == 0
-    assert "spread seed" not in capsys.readouterr().err
+    assert main([*asked, "-o", "json"]) == 0
+    answer, told = capsys.readouterr()
+    assert "spread seed" not in told
+    runs = json.loads(answer)["replays"]
+    assert [(run["policy"], run["seed"]) for run in runs] == [
+        (p, s) for p in ("fgd", "spread") for s in (1, 2)
+    ]
+    assert runs[0].keys() == {"trace", "policy", "seed", "inUse", "lostAt100"}

@@ -118,7 +118,9 @@ def test_an_nvlink_is_cut_and_mended(address: str, opened: Open) -> None:
     expect(page.locator(".facts")).not_to_contain_text("lost NVLinks to")
 
 
-def test_an_example_is_submitted_shows_how_its_gang_was_planned_and_is_removed(address: str, opened: Open) -> None:
+def test_an_example_is_submitted_shows_how_its_gang_was_planned_and_is_removed(
+    address: str, opened: Open
+) -> None:
     page = opened(address, silent=True)  # the browser itself complains of a 409
     page.get_by_role("tab", name="Examples").click()
     page.get_by_role("button", name="Submit 04-gang", exact=True).click()
