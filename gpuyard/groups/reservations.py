@@ -110,6 +110,11 @@ def to_spec(reservation: Reservation) -> JSON:
     }
 
 
+def holds_places(obj: JSON) -> bool:
+    """Whether it is more than a record of what became of its group, which is its status."""
+    return (obj.get("spec") or {}).get("seats") != []
+
+
 def from_object(obj: JSON) -> Reservation | None:
     """The reservation in an API object; None when its content cannot be used."""
     try:

@@ -21,11 +21,18 @@ def pod_path(member: Member | Victim) -> str:
 def reserve(reservation: Reservation, group: Group) -> Write:
     """Record the verdict, before anything is done about it."""
     body = reservations.to_object(reservation, group.uid)
-    return Write("POST", reservations.path(group.namespace), body)
+    if group.record is None:
+        return Write("POST", reservations.path(group.namespace), body)
+    return _amend(group, group.record, {**body, "spec": {"victims": None, **body["spec"]}})
 
 
 def unreserve(group: Group, reservation: JSON) -> Write:
-    """Delete the Reservation object, and no later one of the same name."""
+    """Give up the places of this Reservation object, and of no later one of the same name.
+
+    It is deleted, unless its status is needed.
+    """
+    if group.record is not None and not group.keeps_conditions:
+        return _amend(group, group.record, {"spec": {"seats": [], "victims": None}})
     body = {
         "apiVersion": "v1",
         "kind": "DeleteOptions",
@@ -87,14 +94,33 @@ def remove(member: Member) -> tuple[Write, ...]:
     return Write("PATCH", f"{path}/status", mark, PatchType.STRATEGIC), Write("DELETE", path, options)
 
 
-def report(group: Group, status: JSON) -> Write:
-    """Set fields of the group's status."""
-    return Write(
-        "PATCH",
-        f"{groups.path(group.namespace, group.name)}/status",
-        {"status": status},
-        PatchType.MERGE,
-    )
+def report(group: Group, status: JSON) -> tuple[Write, ...]:
+    """Set fields of the group's status; conditions that it does not keep in its Reservation's, which may be new."""
+    path = f"{groups.path(group.namespace, group.name)}/status"
+    told = Write("PATCH", path, {"status": status}, PatchType.MERGE)
+    if group.keeps_conditions:
+        return (told,)
+    known = {"running": 0, "succeeded": 0, "failed": 0, **group.status}
+    differ = {key for key, value in status.items() if known.get(key) != value}
+    noted = (_note(group, status["conditions"]),) if "conditions" in differ else ()
+    # The definition may have been replaced: then it keeps them from now on.
+    return noted if differ <= {"conditions"} else (told, *noted)
+
+
+def _note(group: Group, conditions: JSON) -> Write:
+    status = {"status": {"conditions": conditions}}
+    if group.record is not None:
+        return _amend(group, group.record, status)
+    nobody = Reservation(group.namespace, group.name, group.min_member, group.created_at, ())
+    body = {**reservations.to_object(nobody, group.uid), **status}
+    return Write("POST", reservations.path(group.namespace), body)
+
+
+def _amend(group: Group, record: JSON, change: JSON) -> Write:
+    """Change the group's Reservation, if it is still this one."""
+    metadata = {**change.get("metadata", {}), "uid": record["metadata"].get("uid")}
+    path = reservations.path(group.namespace, group.name)
+    return Write("PATCH", path, {**change, "metadata": metadata}, PatchType.MERGE)
 
 
 def _nominate(member: Member, node: str | None) -> Write:

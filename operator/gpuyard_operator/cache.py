@@ -88,7 +88,8 @@ class Cache:
 
     def view(self, key: Key) -> View:
         """The objects of a group."""
-        return View(self.group(key), self.pods(key), self.reservation(key))
+        record = self._reservations.named(*key)
+        return View(self.group(key), self.pods(key), self.reservation(key), record=record)
 
     def group(self, key: Key) -> JSON | None:
         return self._groups.named(*key)
@@ -98,7 +99,9 @@ class Cache:
         return self._groups.all()
 
     def reservation(self, key: Key) -> JSON | None:
-        return self._reservations.named(*key)
+        """The Reservation of a group, where it holds places."""
+        found = self._reservations.named(*key)
+        return found if found is not None and reservations.holds_places(found) else None
 
     def lost(self, key: Key) -> frozenset[str]:
         """The UIDs of reserved members whose places are lost."""
@@ -109,7 +112,7 @@ class Cache:
 
     def knows(self, key: Key) -> bool:
         """Whether anything is left of a group."""
-        return bool(self.group(key) or self.reservation(key) or self._members.at(key))
+        return bool(self.group(key) or self._reservations.named(*key) or self._members.at(key))
 
     def _pods_changed(self, changes: list[Change[PodFacts]]) -> set[Key]:
         self.openings += queueing_hints.pods(changes)

@@ -47,7 +47,7 @@ class Gang:
         if verdict is not None and not verdict.scheduled and not verdict.message.endswith(divided or " "):
             verdict = replace(verdict, message=verdict.message + divided)
         fields = status.changes(group, self.members, verdict, self.now, self.preempted_by)
-        return () if fields is None else (actions.report(self.group, fields),)
+        return () if fields is None else actions.report(self.group, fields)
 
     def waiting(self, detail: str = "") -> Verdict:
         """Members are missing, or there is no verdict yet: `detail` says why not."""

@@ -45,6 +45,11 @@ class Group:
     fault: str = ""
     """What cannot be understood of its wishes; its members wait until that is mended."""
     status: JSON = field(default_factory=dict)
+    """With the conditions, wherever they are kept."""
+    keeps_conditions: bool = True
+    """Whether its definition has them; where it is scheduler-plugins' own they are those of its Reservation."""
+    record: JSON | None = None
+    """The Reservation of its own, whether or not that holds places."""
 
     @property
     def can_end(self) -> bool:
@@ -67,14 +72,21 @@ def key_of(obj: JSON) -> Key:
     return str(obj["metadata"].get("namespace", "")), str(obj["metadata"]["name"])
 
 
-def read(obj: JSON | None) -> Group | None:
-    """The group that an object is; None when there is none, or it has no name or uid."""
+def read(obj: JSON | None, record: JSON | None = None) -> Group | None:
+    """The group that an object is; None when there is none, or it has no name or uid.
+
+    `record` is the Reservation of its name, which may be that of a namesake before it.
+    """
     metadata = (obj or {}).get("metadata") or {}
     if obj is None or not metadata.get("name") or not metadata.get("uid"):
         return None
     annotations = metadata.get("annotations") or {}
     wish, fault = _read(nearness.parse, annotations)
     deadline, other_fault = _read(_deadline, annotations)
+    own = record if record is not None and str(metadata["uid"]) in _owners(record) else None
+    found = obj.get("status") or {}
+    keeps = bool(found.get("conditions")) or not found.get("phase")  # they are written with every phase
+    noted = ((own or {}).get("status") or {}).get("conditions") or []
     return Group(
         namespace=str(metadata.get("namespace", "")),
         name=str(metadata["name"]),
@@ -86,8 +98,14 @@ def read(obj: JSON | None) -> Group | None:
         deadline_seconds=deadline or 0,
         nearness=wish,
         fault=fault or other_fault,
-        status=obj.get("status") or {},
+        status=found if keeps else {**found, "conditions": noted},
+        keeps_conditions=keeps,
+        record=own,
     )
+
+
+def _owners(record: JSON) -> list[str]:
+    return [str(owner.get("uid")) for owner in record["metadata"].get("ownerReferences") or ()]
 
 
 def _read(parse: Callable[[JSON], _Wish], annotations: JSON) -> tuple[_Wish | None, str]:

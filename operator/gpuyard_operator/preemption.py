@@ -50,7 +50,7 @@ def evict_victims(gang: Gang, view: View, reservation: Reservation) -> Decision 
         return _give_up(actions.unreserve(gang.group, view.reservation))
     verdict = reasons.preempting(_names(reservation.victims))
     cleared = _clear(view, f"pod group {gang.group.namespace}/{gang.group.name}")
-    about = _about(vocabulary.POD_GROUP_API, "PodGroup", gang.group)
+    about = reasons.about(vocabulary.POD_GROUP_API, "PodGroup", gang.group)
     # kube-scheduler keeps the CPU and memory that become free for them, too.
     writes = (*gang.report(verdict), *actions.nominate(seated), *cleared.writes)
     events = _told(cleared, about, reservation)
@@ -97,7 +97,7 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
     seated = _seated(members, reservation)
     if view.preemption.present and _is_useful(view, seated, reservation, now):
         cleared = _clear(view, f"pod {reservation.namespace}/{reservation.seats[0].name}")
-        events = _told(cleared, _about("v1", "Pod", seated[0][0]), reservation)
+        events = _told(cleared, reasons.about("v1", "Pod", seated[0][0]), reservation)
         return Decision(
             cleared.writes, reservation.expires, says=cleared.says, evicts=cleared.evicts, events=events
         )
@@ -117,7 +117,7 @@ def _in_vain(gang: Gang, unreserve: Write) -> Decision:
     said = "others went for it, and it was not bound in time: nobody goes again before it is scheduled"
     found = status.condition(status.PREEMPTING, False, "InVain", said)
     told = actions.report(gang.group, {"conditions": status.conditions(gang.group, [found], gang.now)})
-    return Decision((told, unreserve), says="gives up the reserved places: it was not bound in time")
+    return Decision((*told, unreserve), says="gives up the reserved places: it was not bound in time")
 
 
 def _give_up(unreserve: Write) -> Decision:
@@ -147,7 +147,7 @@ def _clear(view: View, preemptor: str) -> Decision:
     """The evictions that are left to do, with an event for each."""
     going = view.preemption.unevicted
     events = tuple(
-        Told(_about("v1", "Pod", victim), "Preempted", f"Preempted by {preemptor}") for victim in going
+        Told(reasons.about("v1", "Pod", victim), "Preempted", f"Preempted by {preemptor}") for victim in going
     )
     says = f"evicts {_names(going)}" if going else ""
     return Decision(tuple(map(actions.evict, going)), says=says, evicts=bool(going), events=events)
@@ -157,11 +157,6 @@ def _told(cleared: Decision, about: JSON, reservation: Reservation) -> tuple[Tol
     if not cleared.evicts:
         return ()
     return (*cleared.events, Told(about, "Preempting", f"Evicts for it: {_names(reservation.victims)}"))
-
-
-def _about(api: str, kind: str, named: Group | Member | Victim) -> JSON:
-    metadata = {"namespace": named.namespace, "name": named.name, "uid": named.uid}
-    return {"apiVersion": api, "kind": kind, "metadata": metadata}
 
 
 def _names(victims: Sequence[Victim]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from gpuyard import vocabulary
-from gpuyard.groups import queues
+from gpuyard.groups import queues, reservations
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.store import Change, Store
@@ -49,8 +49,9 @@ class QueueCache:
     def intend(self, key: Key, writes: Iterable[Write]) -> None:
         """A Reservation among the writes that are about to be done counts from now on, until the next call."""
         before = self._intended.pop(key, None)
-        posted = (write.body for write in writes if write.method == "POST" and isinstance(write.body, dict))
-        found = next((body for body in posted if body.get("kind") == "Reservation"), None)
+        written = [write.body for write in writes if isinstance(write.body, dict)]
+        made = (body for body in written if body.get("kind") == "Reservation")
+        found = next((body for body in made if reservations.holds_places(body)), None)
         if found is not None:
             self._intended[key] = found
         if found != before:

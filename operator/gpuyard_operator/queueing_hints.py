@@ -6,6 +6,7 @@ that are given up. What takes room away is of no interest.
 
 from collections.abc import Iterable
 
+from gpuyard.groups.reservations import holds_places
 from gpuyard.writes import JSON
 from gpuyard_kube.store import Change
 from gpuyard_operator.nodes import NodeFacts
@@ -24,4 +25,8 @@ def nodes(changes: Iterable[Change[NodeFacts]]) -> bool:
 
 def reservations(changes: Iterable[Change[JSON]]) -> bool:
     """Whether places were given up."""
-    return any(it.before and not it.after for it in changes)
+    return any(_holds(it.before) and not _holds(it.after) for it in changes)
+
+
+def _holds(obj: JSON | None) -> bool:
+    return obj is not None and holds_places(obj)

@@ -6,13 +6,22 @@ The reason codes are those of `gpuyard.verdicts`, and three of the way to succes
 from collections import Counter
 from collections.abc import Sequence
 
+from gpuyard import vocabulary
+from gpuyard.groups import reservations
 from gpuyard.groups.plans import Unplaceable
-from gpuyard.verdicts import Reason, Rejection
+from gpuyard.groups.reservations import Victim
+from gpuyard.verdicts import EXPIRED, RELEASED, Reason, Rejection
+from gpuyard.verdicts import SCHEDULED as KIND
+from gpuyard.writes import JSON, Write
+from gpuyard_kube.conditions import condition
+from gpuyard_kube.recording import Told
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 from gpuyard_operator.status import Verdict
 
 STARTING, PREEMPTING, SCHEDULED = "GangStarting", "GangPreempting", "GangScheduled"
+BAD = (Reason.GANG_UNPLACEABLE, Reason.INVALID_REQUEST, Reason.NO_SUCH_QUEUE, EXPIRED, RELEASED)
+"""What somebody has to see to."""
 NODES_NAMED = 5
 """A message names so many nodes; the others are counted."""
 
@@ -80,3 +89,25 @@ def misfit(answer: Unplaceable) -> str:
 def _text(rejection: Rejection) -> str:
     why = f"{rejection.reason.value} ({rejection.detail})" if rejection.detail else rejection.reason.value
     return f"{rejection.node}: {why}" if rejection.node else why
+
+
+def events(group: Group, writes: Sequence[Write]) -> tuple[Told, ...]:
+    """Of a group that keeps no conditions: each new reason among what is written to its Reservation."""
+    if group.keeps_conditions:
+        return ()
+    bodies = [write.body for write in writes if write.path.startswith(reservations.path(group.namespace))]
+    statuses = [body.get("status") or {} for body in bodies if isinstance(body, dict)]
+    said = [found for status in statuses if (found := condition(status, KIND))]
+    old = group.condition(KIND).get("reason")
+    of = about(vocabulary.POD_GROUP_API, "PodGroup", group)
+    return tuple(
+        Told(of, found["reason"], found["message"], warning=found["reason"] in BAD)
+        for found in said
+        if found["reason"] != old
+    )
+
+
+def about(api: str, kind: str, named: Group | Member | Victim) -> JSON:
+    """The object that an event is about."""
+    metadata = {"namespace": named.namespace, "name": named.name, "uid": named.uid}
+    return {"apiVersion": api, "kind": kind, "metadata": metadata}

@@ -7,6 +7,8 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
     none, or no group              gated, but nominated                      withdraw what they were promised
     Reservation of another group   any                                       delete it
       of that name, or unreadable
+    one without places             any                                       as if there were none; delete it where
+                                                                             the group keeps its own conditions
     Reservation being deleted      any                                       wait for its end
     Reservation for fewer than     not started, none bound                   delete it
       minMember, which was raised
@@ -67,13 +69,20 @@ def reconcile(view: View, now: float) -> Decision:
     """The decision by the table above."""
     if preemption.is_alone(view):
         return preemption.alone(view, now)
-    group = groups.read(view.group)
+    group = groups.read(view.group, view.record)
     if group is None or group.terminating:
         return Decision(actions.withdraw(members_of(view.pods)))
     gang = replace(Gang.of(group, view.pods, now), preempted_by=view.preemption.preemptor)
+    decision = _decide(gang, view)
+    return replace(decision, events=decision.events + reasons.events(group, decision.writes))
+
+
+def _decide(gang: Gang, view: View) -> Decision:
     if view.reservation is not None:
         return _with(actions.let_go(gang.ahead), _reserved(gang, view, view.reservation))
     stale = actions.withdraw(gang.members)
+    if view.record is not None and (gang.group.keeps_conditions or gang.group.record is None):
+        stale += (actions.unreserve(gang.group, view.record),)
     decision = _with(actions.let_go(gang.ahead) + stale, _unreserved(gang, view))
     moments = [moment for moment in (decision.requeue_at, gang.due) if moment is not None]
     return replace(decision, requeue_at=min(moments, default=None))

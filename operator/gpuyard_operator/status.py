@@ -18,8 +18,8 @@ places recorded for it?) and `Unschedulable` (was there no room when last asked?
 
 `scheduleStartTime` is kept for groups with a queue: since when it was refused for want of room that others may make.
 
-Where the PodGroup's definition is of scheduler-plugins itself the API server drops the conditions. Then they are sent
-with what else changes, and never for their own sake; and that a group has started is known from its phase.
+Where the PodGroup's definition is of scheduler-plugins itself the API server drops the conditions. Then those of the
+group's Reservation say all this, and events each new reason; it stays while the group does, mostly without places.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ def changes(
     old = {"running": 0, "succeeded": 0, "failed": 0, **group.status}
     if verdict is not None and verdict.in_line is not None:
         found |= _line_time(group, verdict.in_line, now)
-    told = drops_conditions(group) or all(_said(group, condition) for condition in spoken)
+    told = all(_said(group, condition) for condition in spoken)
     if told and all(old.get(key) == value for key, value in found.items()):
         return None
     return {**found, "conditions": conditions(group, spoken, now)}
@@ -119,12 +119,8 @@ def made_room_in_vain(group: Group) -> bool:
 
 def has_started(group: Group) -> bool:
     """Whether the status remembers that minMember members were bound together."""
-    return is_true(group, SCHEDULED) or (drops_conditions(group) and group.status.get("phase") == "Running")
-
-
-def drops_conditions(group: Group) -> bool:
-    """Whether conditions, which are written with every phase, are not kept."""
-    return bool(group.status.get("phase")) and not group.status.get("conditions")
+    running = not group.keeps_conditions and group.status.get("phase") == "Running"
+    return is_true(group, SCHEDULED) or running
 
 
 def _ended(group: Group, succeeded: int, failed: bool) -> str | None:

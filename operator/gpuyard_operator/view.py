@@ -25,6 +25,8 @@ class View:
     admission: Admission | None = None
     """What the group's queue says; None where it has none."""
     preemption: Preemption = Preemption()
+    record: JSON | None = None
+    """The Reservation of the group's name, whether or not it holds places."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from gpuyard.pods.amounts import Amounts
 from gpuyard.verdicts import SCHEDULED, Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import seconds
-from gpuyard_operator import groups, members, status
+from gpuyard_operator import groups, members
 from gpuyard_operator.gang import Gang, members_of
 from gpuyard_operator.groups import Key
 from gpuyard_operator.members import ENDED, Member
@@ -89,7 +89,7 @@ def read(key: Key, facts: View, about: About, now: float) -> Workload | None:
 
     The pods of a group that is gone still hold what they hold, if they name the queue themselves.
     """
-    group, name = groups.read(facts.group), queues.queue_of(facts.group or {}, facts.pods)
+    group, name = groups.read(facts.group, facts.record), queues.queue_of(facts.group or {}, facts.pods)
     if not name:
         return None
     models = (about.queue(name) or Queue(name)).models
@@ -124,7 +124,7 @@ def _firm_until(gang: Gang) -> float:
     """A group that never could start, and members that come late to one that did, are in nobody's way."""
     group = gang.group
     refused_at = seconds(group.status.get("scheduleStartTime"))
-    if gang.started() or (status.drops_conditions(group) and refused_at is None):
+    if gang.started():
         return 0.0
     if refused_at is not None:
         return refused_at + HEAD_SECONDS

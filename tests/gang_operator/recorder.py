@@ -10,6 +10,7 @@ from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 
 CRDS = Path(__file__).parents[2] / "manifests" / "crds"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class Recorder:
@@ -21,9 +22,7 @@ class Recorder:
         self.writes: list[Write] = []
         self.fails: Callable[[Write], bool] = lambda write: False
         for path in sorted(CRDS.glob("*.yaml")):
-            self.create(
-                "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(path.read_text())
-            )
+            self.create(DEFINITIONS, yaml.safe_load(path.read_text()))
 
     async def send(self, write: Write) -> Reply:
         self.writes.append(write)

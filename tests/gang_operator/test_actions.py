@@ -48,7 +48,7 @@ def test_an_eviction_means_one_very_pod() -> None:
 
 
 def test_a_report_goes_to_the_status_alone() -> None:
-    write = report(GROUP, {"phase": "Running"})
+    [write] = report(GROUP, {"phase": "Running"})
     assert write.path.endswith("/podgroups/ring/status")
     assert write.body == {"status": {"phase": "Running"}}
 

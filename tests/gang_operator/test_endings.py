@@ -9,9 +9,11 @@ from tests.gang_operator.test_life import evictions, gang
 from tests.gang_operator.world import World, group_path, pod_path
 
 
-@pytest.fixture
-def world() -> World:
+@pytest.fixture(params=[True, False], ids=["", "elsewhere"])
+def world(request: pytest.FixtureRequest) -> World:
+    """Conditions may be kept elsewhere than by the group."""
     found = World()
+    found.keep_conditions(request.param)
     for number in range(1, 4):
         found.node(f"node-{number}", gpus=1)
     return found

@@ -4,7 +4,7 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
-from tests.gang_operator.test_life import as_scheduler_plugins_has_it, evictions
+from tests.gang_operator.test_life import evictions
 from tests.gang_operator.world import World, pod_path
 
 MPI = "training.kubeflow.org/operator-name"
@@ -109,8 +109,7 @@ def test_workers_wait_some_seconds_for_a_launcher_that_is_made_when_they_run(
     world: World, conditions: bool
 ) -> None:
     """mpi-operator counts it in minMember all the same, when launcherCreationPolicy is WaitForWorkersReady."""
-    if not conditions:
-        as_scheduler_plugins_has_it(world)
+    world.keep_conditions(conditions)
     gang(world, 3, a=WORKER, b=WORKER)
     world.advance(4)
     assert world.bound() == {}

@@ -1,9 +1,8 @@
-"""Gangs after their start: members that fail, are replaced, added, removed; and where no conditions are kept."""
+"""Gangs after their start: members that fail, are replaced, added, removed."""
 
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.writes import JSON
 from tests.gang_operator.world import World, group_path, pod_path
 
 
@@ -135,39 +134,3 @@ def test_a_member_whose_node_is_lost_is_replaced_beside_its_siblings(world: Worl
     world.settle()
     assert {"a", "b2"} <= set(world.bound())
     assert evictions(world) == []
-
-
-def as_scheduler_plugins_has_it(world: World) -> None:
-    """The definition of PodGroups without conditions."""
-    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podgroups.scheduling.x-k8s.io"
-    found = world.at(path)
-    assert found is not None
-    [version] = found["spec"]["versions"]
-    del version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
-    world.api.put(path, found)
-
-
-def test_where_no_conditions_are_kept_a_gang_starts_and_outlives_its_members_all_the_same(
-    world: World,
-) -> None:
-    as_scheduler_plugins_has_it(world)
-    gang(world, "a", "b")
-    assert "conditions" not in world.status()
-    assert world.status()["phase"] == "Running"
-    world.delete(pod_path("b"))
-    world.advance(60)
-    assert set(world.bound()) == {"a"}
-    world.pod("b2")
-    world.settle()
-    assert set(world.bound()) == {"a", "b2"}
-
-
-def test_where_no_conditions_are_kept_nothing_is_written_for_their_sake(world: World) -> None:
-    as_scheduler_plugins_has_it(world)
-    gang(world, "a", minimum=2)
-    written = len(world.api.writes)
-    for number in range(20):
-        note: JSON = {"metadata": {"annotations": {"note": str(number)}}}
-        world.api.patch(pod_path("a"), note)
-        world.settle()
-    assert len(world.api.writes) == written

@@ -49,9 +49,10 @@ def alone(world: World) -> str:
     return memberships.alone(pod["metadata"]["uid"]) if pod else ""
 
 
-def full(*, preempts: bool = True, urgent: bool = True) -> World:
+def full(*, preempts: bool = True, urgent: bool = True, conditions: bool = True) -> World:
     """Two nodes, held by the gang `ring` of two pods, and an urgent gang that waits."""
     world = World(preempts=preempts)
+    world.keep_conditions(conditions)
     world.api.create(CLASSES, {"metadata": {"name": "urgent"}, "value": 1000})
     for number in (1, 2):
         world.node(f"node-{number}", gpus=1)
@@ -151,11 +152,17 @@ def test_places_that_nobody_leaves_in_time_are_given_up() -> None:
     assert world.condition(name="urgent")["reason"] == "GangUnplaceable"
 
 
-def test_nobody_goes_twice_for_a_gang_that_is_not_bound_all_the_same() -> None:
+@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize("conditions", [True, False])
+def test_nobody_goes_twice_for_a_gang_that_is_not_bound_all_the_same(
+    conditions: bool, restarts: bool
+) -> None:
     """G12: they would be made anew, and evicted again, for ever."""
-    world = full()
+    world = full(conditions=conditions)
     world.binds_refused.update(("u0", "u1"))
     world.advance(PLACES_SECONDS + 1)
+    if restarts:
+        world.restart()
     assert world.condition("Preempting", "urgent")["reason"] == "InVain"
     for name in ("c", "d"):
         world.pod(name, group="")

@@ -12,7 +12,6 @@ from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.queue_state import QueueState
 from gpuyard_operator.workloads import HEAD_SECONDS
-from tests.gang_operator.test_life import as_scheduler_plugins_has_it
 from tests.gang_operator.world import World, group_path, pod_path
 
 
@@ -195,8 +194,7 @@ def test_after_its_hour_the_first_is_overtaken(world: World) -> None:
 
 @pytest.mark.parametrize("conditions", [True, False])
 def test_a_gang_that_no_cluster_of_this_size_can_hold_holds_up_nobody(world: World, conditions: bool) -> None:
-    if not conditions:
-        as_scheduler_plugins_has_it(world)
+    world.keep_conditions(conditions)
     by_counts = world.answer
     excess = Rejection("", Reason.INSUFFICIENT_GPUS, "all 9 members need 9 nvidia.com/gpu, all nodes have 8")
 

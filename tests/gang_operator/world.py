@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import yaml
+
 from gpuyard import vocabulary
 from gpuyard.groups import queues, reservations
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
@@ -15,7 +17,7 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_operator import groups
 from gpuyard_operator.cache import PATHS
 from gpuyard_operator.service import Operator
-from tests.gang_operator.recorder import Recorder
+from tests.gang_operator.recorder import CRDS, DEFINITIONS, Recorder
 
 PLACES_SECONDS = 20.0
 
@@ -45,6 +47,14 @@ class World:
     async def plan(self, request: PlanRequest) -> PlanAnswer:
         self.questions.append(request)
         return self.answer(request)
+
+    def keep_conditions(self, kept: bool) -> None:
+        """Whether PodGroups are as we define them, or as scheduler-plugins does."""
+        found = yaml.safe_load((CRDS / "podgroups.yaml").read_text())
+        [version] = found["spec"]["versions"]
+        if not kept:
+            del version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
+        self.api.patch(f"{DEFINITIONS}/{found['metadata']['name']}", {"spec": found["spec"]})
 
     def restart(self) -> None:
         """The operator loses all it knew."""
@@ -122,14 +132,18 @@ class World:
 
     def places(self, name: str = "ring", namespace: str = "default") -> Reservation | None:
         obj = self.at(reservations.path(namespace, name))
-        return None if obj is None else reservations.from_object(obj)
+        return reservations.from_object(obj) if obj is not None and reservations.holds_places(obj) else None
 
     def status(self, name: str = "ring", namespace: str = "default") -> JSON:
         obj = self.at(group_path(name, namespace))
         return {} if obj is None else obj.get("status", {})
 
     def condition(self, kind: str = "Scheduled", name: str = "ring", namespace: str = "default") -> JSON:
-        found = self.status(name, namespace).get("conditions", [])
+        """Where the group keeps none, that of its Reservation."""
+        found = self.status(name, namespace).get("conditions")
+        if found is None:
+            record = self.at(reservations.path(namespace, name)) or {}
+            found = record.get("status", {}).get("conditions", [])
         return next((c for c in found if c["type"] == kind), {})
 
     def gates(self, name: str, namespace: str = "default") -> list[str]:
