@@ -6,7 +6,6 @@ its seat; a pod claims until it has ended or is gone, however long it takes to t
 its seat.
 """
 
-import heapq
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
@@ -17,6 +16,7 @@ from gpuyard.placing.cluster import Cluster, Node, Placement
 from gpuyard.writes import JSON
 from gpuyard_extender import budgets, claims, groups, nodes, pods
 from gpuyard_extender.arrivals import Arrivals
+from gpuyard_extender.assumptions import Assumptions
 from gpuyard_extender.budgets import Budget
 from gpuyard_extender.claims import Assumption, Claim, Grade
 from gpuyard_extender.groups import Group
@@ -50,8 +50,7 @@ class Ledger:
         self._reservations: Store[Reservation] = Store(reservations.from_object)
         self._members = Index(groups.membership)
         self._seats, self._arrivals = Seats(), Arrivals()
-        self.assumptions: dict[str, Assumption] = {}
-        self._expiries: list[tuple[float, str]] = []
+        self.assumptions = Assumptions()
         self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], None]]] = {
             "pods": (self.pods, self._pods_changed),
             "nodes": (self._nodes, self._nodes_changed),
@@ -76,16 +75,14 @@ class Ledger:
         """Count on a placement that the API does not show yet; it takes the place of an earlier one."""
         if self.pods.deleted(placement.uid):
             return
-        assumption = Assumption(placement, grade, now + grade.seconds)
-        self.assumptions[placement.uid] = assumption
-        heapq.heappush(self._expiries, (assumption.expires, placement.uid))
+        self.assumptions.put(placement, grade, now)
         self._settle(placement.uid)
 
     def forget(self, uid: str, grade: Grade) -> None:
         """Drop the assumption about a pod if it is of this grade."""
         found = self.assumptions.get(uid)
         if found is not None and found.grade is grade:
-            del self.assumptions[uid]
+            self.assumptions.drop(uid)
             self._settle(uid)
 
     def promise(self, reservation: Reservation) -> None:
@@ -132,18 +129,12 @@ class Ledger:
 
     def next_expiry(self) -> float | None:
         """When something may expire; None when nothing can."""
-        moments = [self._expiries[0][0]] if self._expiries else []
-        seats = self._seats.next_expiry()
-        return min([*moments, seats] if seats is not None else moments, default=None)
+        moments = (self.assumptions.next_expiry(), self._seats.next_expiry())
+        return min((moment for moment in moments if moment is not None), default=None)
 
     def expire(self, now: float) -> None:
         """Drop what has expired; every question about a moment does so."""
-        self._settle(*self._seats.expire(now))
-        while self._expiries and self._expiries[0][0] <= now:
-            _, uid = heapq.heappop(self._expiries)
-            found = self.assumptions.get(uid)
-            if found is not None and found.expires <= now:
-                self.forget(uid, found.grade)
+        self._settle(*self._seats.expire(now), *self.assumptions.expire(now))
 
     # --- keeping the claims
 
@@ -152,7 +143,7 @@ class Ledger:
         for change in changes:
             pod = change.after
             if pod is None or pod.node or pod.ended:
-                self.assumptions.pop(change.uid, None)
+                self.assumptions.drop(change.uid)
             self._settle(change.uid)
             if pod is not None and pod.unplanned and not (change.before and change.before.unplanned):
                 self._report_unplanned(pod)

@@ -56,7 +56,7 @@ class Metrics(Collector):
         return exposed(self._registry) + "".join(lines).encode()
 
     def collect(self) -> Iterator[Metric]:
-        tally, ledger = self._extender.tally, self._extender.ledger
+        tally, ledger = self._extender.reports.tally, self._extender.ledger
         yield counted(
             f"{PREFIX}_verdicts", "Nodes judged by Filter, by reason code.", "reason", tally.verdicts
         )
@@ -64,7 +64,7 @@ class Metrics(Collector):
         yield CounterMetricFamily(
             f"{PREFIX}_woken_pods", "Pods made to be tried again after a rejection.", value=tally.woken
         )
-        assumed = Counter(found.grade.name.lower() for found in ledger.assumptions.values())
+        assumed = Counter(found.grade.name.lower() for found in ledger.assumptions.all())
         yield gauged(
             f"{PREFIX}_assumed_pods",
             "Pods with devices that the API does not show yet, by how sure that is.",
@@ -82,7 +82,7 @@ class Metrics(Collector):
             "Live pods that were bound past the extender: their GPUs count but are not known.",
             sum(pod.unplanned for pod in ledger.pods.all()),
         )
-        if (book := self._extender.book) is not None:
+        if (book := self._extender.reports.book) is not None:
             said = "Decisions noted for --decisions, by what became of them."
             yield counted(
                 f"{PREFIX}_decisions", said, "outcome", {"written": book.written, "lost": book.lost}

@@ -7,36 +7,32 @@ asyncio and, single-stepped, on a clock that is moved by hand.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gpuyard import vocabulary
 from gpuyard.auditing.accounts import LedgerAccount
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready
-from gpuyard.narration import Beat, Narrator, silent
+from gpuyard.narration import Narrator, silent
 from gpuyard.policies import registry
 from gpuyard.policies.memory import Informed
 from gpuyard.writes import JSON
 from gpuyard_extender import (
     accounting,
-    decisions,
     explaining,
     explaining_groups,
     planning,
     preempt_verb,
     scheduling,
     simulating,
-    telling,
     wire,
 )
 from gpuyard_extender.binder import Binder
 from gpuyard_extender.binding import Bound
-from gpuyard_extender.decisions import Book, Decision
+from gpuyard_extender.decisions import Book
 from gpuyard_extender.events import Events
 from gpuyard_extender.experience import Experience
-from gpuyard_extender.history import History
 from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.preempt_verb import Pushes
+from gpuyard_extender.reports import Reports
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.simulation_models import Asked, Simulated
-from gpuyard_extender.tally import PASSED, Tally
 from gpuyard_extender.waking import Waker
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
@@ -56,13 +52,13 @@ class Extender:
         book: Book | None = None,
     ) -> None:
         """`book` is where decisions are noted for good, if anywhere."""
-        self.ledger, self.tally, self.history = Ledger(self._tell), Tally(), History()
-        self._runtime, self.book, self._narrate = runtime, book, narrate
+        self._runtime, self.reports = runtime, Reports(narrate, book)
+        self.ledger = Ledger(self.reports.say)
         self.experience, self._chosen = Experience(self.ledger), registry.named(settings.policy)
         self._policy = Informed(self._chosen, self.experience.workload)
         self._unlisted, self._pushes = set(PATHS), Pushes()
-        self._binder = Binder(self.ledger, api, runtime, self._tell)
-        self._waker = Waker(self.ledger, api, runtime, self._tell, self.tally)
+        self._binder = Binder(self.ledger, api, runtime, self.reports.say)
+        self._waker = Waker(self.ledger, api, runtime, self.reports.say, self.reports.tally)
         self._events = Events(api, runtime)
 
     @property
@@ -96,14 +92,12 @@ class Extender:
             return wire.filter_error(str(error))
         if not self.ready:
             return wire.filter_error(NOT_SYNCED)
-        found = scheduling.filter_nodes(asked.pod, asked.names, self.ledger, self._runtime.now())
+        now = self._runtime.now()
+        found = scheduling.filter_nodes(asked.pod, asked.names, self.ledger, now)
         self._waker.filtered(asked.pod, asked.names, bool(found.passed))
         if not found.passed:
             self._events.rejected(asked.pod, found.rejected)
-        self._note(decisions.of_filter(asked.pod, len(asked.names), found, self.ledger, self._runtime.now()))
-        self.tally.verdicts.update({reason: len(names) for reason, names in found.rejected.items()})
-        self.tally.verdicts[PASSED] += len(found.passed)
-        self._tell(telling.of_filter(asked.pod.name, found))
+        self.reports.filtered(asked.pod, asked.names, found, self.ledger, now)
         return wire.filter_result(asked, found)
 
     def prioritize(self, args: Any) -> list[JSON]:
@@ -112,9 +106,9 @@ class Extender:
             asked = wire.question(args, self.ledger.pods.value)
         except wire.InvalidArgumentsError:
             return []
-        ranks = scheduling.prioritize(asked.pod, asked.names, self.ledger, self._policy, self._runtime.now())
-        self._note(decisions.of_prioritize(asked.pod, ranks, self.ledger, self._runtime.now()))
-        self._tell(telling.of_prioritize(asked.pod.name, ranks))
+        now = self._runtime.now()
+        ranks = scheduling.prioritize(asked.pod, asked.names, self.ledger, self._policy, now)
+        self.reports.prioritized(asked.pod, ranks, self.ledger, now)
         return wire.host_priorities(ranks)
 
     def preempt(self, args: Any) -> JSON:
@@ -127,8 +121,7 @@ class Extender:
         found = preempt_verb.preempt(pod, names, self.ledger, now) if self.ready else {}
         if found:
             self._pushes.note(pod.uid, now)
-        self._note(decisions.of_preempt(pod, len(names), found, now))
-        self._tell(telling.of_preempt(pod.name, found))
+        self.reports.preempted(pod, len(names), found, now)
         return wire.preempt_result(found)
 
     async def bind(self, args: Any) -> JSON:
@@ -141,8 +134,7 @@ class Extender:
             return wire.bind_result(NOT_SYNCED)
         answer = await self._binder.bind(request)
         refusal = "" if isinstance(answer, Bound) else answer.text
-        self.tally.binds["refused" if refusal else "bound"] += 1
-        self._note(decisions.of_bind(request, refusal, self.ledger, self._runtime.now()))
+        self.reports.bound(request, refusal, self.ledger, self._runtime.now())
         return wire.bind_result(refusal)
 
     # --- beside the protocol
@@ -156,9 +148,7 @@ class Extender:
             return Unready("kube-scheduler was told whom to remove for the pod")
         kept = self.ledger.promised(request.namespace, request.group, now)
         answer = planning.plan(request, self.ledger, self._policy, now)
-        self._note(*decisions.of_plan(request, answer, kept, self.ledger, now))
-        if text := telling.of_plan(request, answer):
-            self._tell(text)
+        self.reports.planned(request, answer, kept, self.ledger, now)
         return answer
 
     def explain(self, namespace: str, name: str) -> JSON | None:
@@ -188,13 +178,3 @@ class Extender:
     def _look_again(self) -> None:
         self._binder.look_again()
         self._waker.look_again()
-
-    def _note(self, *made: Decision) -> None:
-        """Keep decisions for those who look, and for good where somebody wants that."""
-        for decision in made:
-            self.history.note(decision)
-            if self.book is not None:
-                self.book.note(decision)
-
-    def _tell(self, text: str) -> None:
-        self._narrate(Beat(vocabulary.EXTENDER, text))

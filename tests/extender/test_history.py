@@ -19,7 +19,7 @@ def test_each_verb_is_kept_with_the_nodes_that_it_was_about() -> None:
     stage.filter(pod)
     best = stage.prioritize(pod, "node-1", "node-2")[0]
     assert stage.bound(pod, best) == ""
-    filtered, scored, bound = told(stage.extender.history, "uid-a")
+    filtered, scored, bound = told(stage.extender.reports.history, "uid-a")
     assert filtered["nodes"] == {"NoSuchResource": ["full"], "Passed": ["node-1", "node-2"]}
     assert scored["order"] == ["node-2", "node-1"]
     assert (bound["node"], len(bound["devices"])) == (best, 1)
@@ -31,7 +31,7 @@ def test_a_filter_over_many_nodes_keeps_the_beginning_and_the_counts() -> None:
     stage.create(pod)
     stage.filter(pod)
     stage.prioritize(pod)
-    filtered, scored = told(stage.extender.history, "uid-a")
+    filtered, scored = told(stage.extender.reports.history, "uid-a")
     assert filtered["verdicts"] == {"NoSuchResource": 150, "Passed": 150}
     assert {len(names) for names in filtered["nodes"].values()} | {len(scored["order"])} == {64}
 

@@ -242,9 +242,9 @@ def test_asking_changes_nothing(objects: list[JSON], taken: int, tentative: bool
         stage.filter(waiting)
         stage.prioritize(waiting)
     ledger = stage.extender.ledger
-    before = (copy.deepcopy(stage.extender.accounts()), dict(ledger.assumptions), ledger.holdings.changes)
+    before = (copy.deepcopy(stage.extender.accounts()), list(ledger.assumptions.all()), ledger.holdings.changes)
     ask(stage, *objects, addNodes=[gpu_node("node-3")])
-    after = (stage.extender.accounts(), dict(ledger.assumptions), ledger.holdings.changes)
+    after = (stage.extender.accounts(), list(ledger.assumptions.all()), ledger.holdings.changes)
     assert after == before
     assert ledger.node("node-3", stage.clock.now()) is None
     assert not stage.server.bindings

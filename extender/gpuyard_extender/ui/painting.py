@@ -101,7 +101,7 @@ class Painter:
         self.pieces.replace("groups", found)
 
     def _paint_attempts(self) -> None:
-        history = self._extender.history
+        history = self._extender.reports.history
         for entry in history.since(self._attempts, ATTEMPTS):
             self.pieces.put("attempts", str(entry.number), entry.line)
         for number in range(max(0, self._attempts - ATTEMPTS) + 1, history.noted - ATTEMPTS + 1):

@@ -24,7 +24,7 @@ def of_pod(extender: Extender, namespace: str, name: str, now: float) -> JSON | 
     why, pod = extender.explain(namespace, name), extender.ledger.pods.named(namespace, name)
     if why is None or pod is None:
         return None
-    decisions = [orjson.loads(found) for found in extender.history.of(pod.uid)]
+    decisions = [orjson.loads(found) for found in extender.reports.history.of(pod.uid)]
     nodes = {pod.node, *(str(found.get("node", "")) for found in decisions)}
     known = {identity: place for node in nodes for identity, place in _places(extender, node, now).items()}
     for found in decisions:
