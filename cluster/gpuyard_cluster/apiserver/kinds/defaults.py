@@ -59,7 +59,8 @@ def _service(service: JSON) -> None:
     service["spec"] = spec = fixed | spec
     for port in spec.get("ports", ()):
         port.setdefault("protocol", "TCP")
-        port.setdefault("targetPort", port.get("port"))
+        # Go clients write 0 for a port that they leave out: IntOrString is a struct, which is never empty.
+        port["targetPort"] = port.get("targetPort") or port.get("port")
 
 
 def _definition(definition: JSON) -> None:

@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.kinds import defaults
 
@@ -46,8 +48,9 @@ def test_a_policy_fails_closed_unless_it_says_otherwise() -> None:
     assert (spec["failurePolicy"], spec["matchConstraints"]["resourceRules"]) == ("Fail", [{"scope": "*"}])
 
 
-def test_a_service_port_targets_itself() -> None:
-    spec = filled("Service", spec={"ports": [{"port": 80}]})["spec"]
+@pytest.mark.parametrize("left_out", [{}, {"targetPort": 0}, {"targetPort": ""}])
+def test_a_service_port_targets_itself_also_where_a_go_client_writes_its_zero(left_out: JSON) -> None:
+    spec = filled("Service", spec={"ports": [{"port": 80, **left_out}]})["spec"]
     assert spec["ports"] == [{"port": 80, "protocol": "TCP", "targetPort": 80}]
     assert spec["type"] == "ClusterIP"
 
