@@ -11,6 +11,7 @@ An answer "unplaceable" is fresh until the cluster changes for the better (`chan
 given within SETTLE_SECONDS of a change only until then, for the extender may not have seen the change yet.
 A group that has more members than it needs starts with those that fit. Members are placed in order, so all before the
 one that the answer names do fit: when these are enough, the others are left out of the next question, else it alone.
+Without its head (`roles`) no group starts.
 """
 
 from collections.abc import Sequence
@@ -160,9 +161,9 @@ def usable(quest: Quest, known: Known, now: float) -> Reservation | None:
 
 def _refused(quest: Quest, request: PlanRequest, answer: Unplaceable) -> Sequence[str]:
     """The UIDs to leave out because of an answer; all that were asked for when it names none of them."""
-    named = {member.uid for member in quest.waiting if member.name == answer.member}
+    named = {member.uid: member for member in quest.waiting if member.name == answer.member}
     position = next((i for i, uid in enumerate(request.members) if uid in named), None)
-    if position is None:
+    if position is None or (named[request.members[position]].role.heads and quest.needed > 1):
         return request.members
     return (
         request.members[position:] if position >= quest.needed else request.members[position : position + 1]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gpuyard.groups import leaders
+from gpuyard.groups import leaders, roles
 from gpuyard.groups.leaders import Leaders, Start
 from gpuyard.groups.reservations import Reservation
 from gpuyard.pods import memberships
@@ -143,7 +143,8 @@ class Gang:
             return None
         if alone:
             return Quest(self.group, alone, 1)
-        return Quest(self.group, waiting, self.needed) if len(waiting) >= self.needed else None
+        in_turn = roles.in_turn((member, member.role) for member in waiting)
+        return Quest(self.group, in_turn, self.needed) if len(waiting) >= self.needed else None
 
     def over(self) -> Verdict | None:
         """Why nobody of the group starts any more; None when it has not come to an end."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuyard import vocabulary
+from gpuyard.groups.roles import Role, role_of
 from gpuyard.pods import memberships
 from gpuyard.pods.requests import is_device_resource
 from gpuyard.writes import JSON
@@ -42,6 +43,7 @@ class Member:
     """When, as the API says it."""
     scheduler: str = vocabulary.SCHEDULER
     priority: int = 0
+    role: Role = Role()
 
     @property
     def live(self) -> bool:
@@ -97,6 +99,7 @@ def read(pod: JSON) -> Member | None:
         created=str(metadata.get("creationTimestamp") or ""),
         scheduler=str(spec.get("schedulerName") or vocabulary.SCHEDULER),
         priority=_whole(spec.get("priority")),
+        role=role_of(_mapping(metadata.get("labels"))),
     )
 
 
