@@ -16,6 +16,7 @@ from gpuyard.writes import Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.recording import Recorder, Source
 from gpuyard_kube.runtime import Runtime
+from gpuyard_operator import tally
 from gpuyard_operator.admission import Admission
 from gpuyard_operator.asking import Answered, Known
 from gpuyard_operator.cache import Cache, items
@@ -23,6 +24,7 @@ from gpuyard_operator.groups import Key
 from gpuyard_operator.queue_status import QueueStatus
 from gpuyard_operator.reconcile import reconcile
 from gpuyard_operator.tally import Tally
+from gpuyard_operator.unschedulable import Unschedulable
 from gpuyard_operator.view import Decision
 from gpuyard_operator.work_item import WorkItem
 
@@ -50,17 +52,18 @@ class Site:
 class Reconciler:
     """`touch` is told of the groups about which there is something new."""
 
-    def __init__(self, site: Site, cache: Cache, touch: Callable[[set[Key]], None]) -> None:
+    def __init__(
+        self, site: Site, cache: Cache, unschedulable: Unschedulable, touch: Callable[[set[Key]], None]
+    ) -> None:
         self._api, self._runtime, self._planner, self._narrate = (
             site.api,
             site.runtime,
             site.planner,
             site.narrate,
         )
-        self._cache, self._touch = cache, touch
+        self._cache, self._unschedulable, self._touch = cache, unschedulable, touch
         self.tally, self._recorder = Tally(), Recorder(site.api, site.runtime)
         self._queue_status = QueueStatus(site.api, site.runtime, cache.queues)
-        self._openings, self._opened_at = 0, site.runtime.now()
         self._stopped = False
 
     def stop(self) -> None:
@@ -68,21 +71,13 @@ class Reconciler:
         self._stopped = True
         self._queue_status.stop()
 
-    def has_room_opened(self) -> bool:
-        """Whether room may have come into being since this was asked last."""
-        before, self._openings = self._openings, self._cache.openings
-        if before == self._openings:
-            return False
-        self._opened_at = self._runtime.now()
-        return True
-
-    async def turn(self, item: WorkItem) -> None:
-        """Decide once and do it; the first write that fails ends the turn."""
+    async def turn(self, item: WorkItem) -> bool:
+        """Decide once and do it; the first write that fails ends the turn. Whether all it did was to tell people."""
         decision = self._decide(item)
         if decision.evicts:
             # What was seen may lag behind, and an eviction cannot be taken back.
             if not await self._refresh(item):
-                return
+                return False
             decision = self._decide(item)
         else:
             item.refused.clear()
@@ -90,20 +85,22 @@ class Reconciler:
         self._tell(item, decision.says)
         for write in decision.writes:
             if self._stopped or not await self._write(item, write):
-                return
+                return False
         for told in decision.events:
             self._recorder.record(Source(vocabulary.OPERATOR), told)
         if decision.ask is not None and not self._stopped:
             await self._ask(item, decision.ask)
+        return decision.ask is None and all(map(tally.is_status, decision.writes))
 
     def _decide(self, item: WorkItem) -> Decision:
         self.tally.reconciles += 1
         reservation, victims = self._cache.reservation(item.key), self._cache.victims
+        room = self._unschedulable
         if reservation is not None:
             item.spend()
         view = replace(
             self._cache.view(item.key),
-            known=Known(tuple(item.answers), self._openings, self._opened_at, victims.lowest),
+            known=Known(tuple(item.answers), room.openings, room.opened_at, victims.lowest),
             preemption=victims.of(item.key),
             lost=self._cache.lost(item.key),
             refused=frozenset(item.refused),
@@ -136,9 +133,9 @@ class Reconciler:
         return done
 
     async def _ask(self, item: WorkItem, request: PlanRequest) -> None:
-        change = self._openings
+        openings = self._unschedulable.openings
         answer = await self._planner.plan(request)
-        item.answers.append(Answered(request, answer, change, self._runtime.now()))
+        item.answers.append(Answered(request, answer, openings, self._runtime.now()))
         if isinstance(answer, Unready) and not self._stopped:
             await self._refresh(item)  # a pod that the extender does not know may be gone
         item.dirty = True

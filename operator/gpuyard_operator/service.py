@@ -18,7 +18,11 @@ from gpuyard_operator.cache import PATHS, Cache, items
 from gpuyard_operator.groups import Key
 from gpuyard_operator.reconciler import Planner, Reconciler, Site
 from gpuyard_operator.tally import Tally
+from gpuyard_operator.unschedulable import Unschedulable
 from gpuyard_operator.work_item import WorkItem
+
+LARGE, BATCH_SECONDS = 64, 0.1
+"""What comes of more pods of one group than this is taken in together: each look is at all of its pods."""
 
 
 class Operator:
@@ -34,7 +38,9 @@ class Operator:
         preempts: bool = True,
     ) -> None:
         self._api, self._runtime, self._cache = api, runtime, Cache(preempts=preempts)
-        self._reconciler = Reconciler(Site(api, runtime, planner, narrate), self._cache, self._touch)
+        self._unschedulable = Unschedulable(runtime, self._wake)
+        site = Site(api, runtime, planner, narrate)
+        self._reconciler = Reconciler(site, self._cache, self._unschedulable, self._touch)
         self._items: dict[Key, WorkItem] = {}
         self._stopped = False
 
@@ -72,24 +78,31 @@ class Operator:
             item.signal.fire()
 
     def _touch(self, keys: set[Key]) -> None:
-        opened = self._reconciler.has_room_opened()
+        self._unschedulable.look(self._cache.openings)
         if self._stopped or not self._cache.synced:
             return
         for key in sorted(keys - self._items.keys()):
             item = self._items[key] = WorkItem(key, self._runtime.signal())
             keep_on(self._runtime, partial(self._serve, item), f"operator {'/'.join(key)}")
-        waiting = [key for key, item in self._items.items() if item.answers] if opened else []
-        for key in sorted({*keys, *waiting}):
+        for key in sorted(keys):
+            self._wake(key)
+
+    def _wake(self, key: Key) -> None:
+        if key in self._items:
             self._items[key].wake()
 
     async def _serve(self, item: WorkItem) -> bool:
         if self._stopped:
             return False
         item.dirty = False
-        await self._reconciler.turn(item)
+        only_told = await self._reconciler.turn(item)
+        self._unschedulable.note(item.key, item.answers)
         if not item.dirty and not self._stopped:
             if not self._cache.knows(item.key):
                 del self._items[item.key]
+                self._unschedulable.note(item.key, ())
                 return False
             await item.signal.wait(item.wake_at)
+        if only_told and len(self._cache.pods(item.key)) > LARGE:
+            await self._runtime.sleep_until(self._runtime.now() + BATCH_SECONDS)
         return True

@@ -54,3 +54,8 @@ def resource(write: Write) -> str:
     plural, _, tail = rest.partition("/")[2].partition("/")
     part = tail.partition("/")[2]
     return f"{plural}/{part}" if part else plural
+
+
+def is_status(write: Write) -> bool:
+    """Whether it only tells people how a group is."""
+    return resource(write) == "podgroups/status"

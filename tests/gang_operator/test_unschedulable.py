@@ -1,0 +1,66 @@
+"""Who was refused looks again when room may have come, but a crowd does not do so all the time."""
+
+from collections import Counter
+
+from gpuyard.groups.plans import PlanRequest, Unplaceable, Unready
+from gpuyard_cluster.clock import Steps
+from gpuyard_operator.asking import Answered
+from gpuyard_operator.groups import Key
+from gpuyard_operator.unschedulable import A_SECOND, FEW, Unschedulable
+
+QUESTION = PlanRequest("default", "ring", 1, ("uid",))
+REFUSED, UNKNOWN = (Answered(QUESTION, answer, 0, 0.0) for answer in (Unplaceable("a", ()), Unready("")))
+
+
+class Room:
+    """So many groups without room; `woken` counts how often each was."""
+
+    def __init__(self, groups: int) -> None:
+        self.clock, self.woken = Steps(), Counter[Key]()
+        self.unschedulable = Unschedulable(self.clock, lambda key: self.woken.update([key]))
+        self.openings = 0
+        for number in range(groups):
+            self.unschedulable.note(("default", f"g{number}"), [UNKNOWN, REFUSED])
+
+    def open(self, after: float = 0.0) -> None:
+        """Room may have come after so many seconds."""
+        self.pass_by(after)
+        self.openings += 1
+        self.unschedulable.look(self.openings)
+
+    def pass_by(self, seconds: float) -> None:
+        end = self.clock.now() + seconds
+        while (following := self.clock.next_at()) is not None and following <= end:
+            self.clock.advance_to(following)
+            while self.clock.step() is not None:
+                pass
+        self.clock.advance_to(end)
+
+
+def test_only_those_look_again_that_were_refused_and_only_when_room_may_have_come() -> None:
+    room = Room(2)
+    room.unschedulable.note(("default", "g1"), [UNKNOWN])
+    room.unschedulable.look(0)
+    assert not room.woken
+    room.open()
+    assert room.woken == {("default", "g0"): 1}
+
+
+def test_a_few_look_again_at_every_change() -> None:
+    room = Room(FEW)
+    for _ in range(3):
+        room.open()
+    assert set(room.woken.values()) == {3}
+
+
+def test_many_look_again_once_in_a_while_and_miss_no_change() -> None:
+    groups, changes = 4 * FEW, 200
+    room = Room(groups)
+    for _ in range(changes):
+        room.open(after=0.1)
+    looks, seconds = room.woken.total(), changes * 0.1
+    assert looks <= A_SECOND * seconds + 2 * groups
+    before = looks
+    room.pass_by(60)
+    assert room.woken.total() - before in (0, groups), "one look for all that happened since"
+    assert set(room.woken.values()) == {room.woken.total() // groups}
