@@ -113,16 +113,15 @@ async def looked_at(cluster: EmbeddedYard, named: list[str], key: bytes, name: s
         terminal.close()
 
 
-def test_in_a_terminal_changes_are_seen_until_a_key_ends_it_and_all_is_as_before(tmp_path: Path) -> None:
-    async def look() -> None:
-        async with EmbeddedYard(NODES) as cluster:
-            named = ["--kubeconfig", str(kubeconfig(tmp_path / "kubeconfig", cluster.url))]
-            keys = {"letter": b"q", "control": b"\x03"}
-            async with asyncio.timeout(60), asyncio.TaskGroup() as terminals:
-                for name, key in keys.items():
-                    terminals.create_task(looked_at(cluster, named, key, name))
-
-    asyncio.run(look())
+async def test_in_a_terminal_changes_are_seen_until_a_key_ends_it_and_all_is_as_before(
+    tmp_path: Path,
+) -> None:
+    async with EmbeddedYard(NODES) as cluster:
+        named = ["--kubeconfig", str(kubeconfig(tmp_path / "kubeconfig", cluster.url))]
+        keys = {"letter": b"q", "control": b"\x03"}
+        async with asyncio.timeout(60), asyncio.TaskGroup() as terminals:
+            for name, key in keys.items():
+                terminals.create_task(looked_at(cluster, named, key, name))
 
 
 def test_a_frame_covers_what_was_there_before() -> None:

@@ -24,72 +24,54 @@ def port_of(guest: Guest) -> int:
     return int(guest.url.rpartition(":")[2])
 
 
-def test_it_answers_as_soon_as_it_is_there() -> None:
-    async def work() -> None:
-        guest = await listen(echo, "echo")
-        assert guest.url.startswith("http://127.0.0.1:")
-        async with aiohttp.ClientSession() as client, client.get(f"{guest.url}/hello") as answer:
-            assert await answer.text() == "/hello"
-        await guest.close()
-
-    asyncio.run(work())
+async def test_it_answers_as_soon_as_it_is_there() -> None:
+    guest = await listen(echo, "echo")
+    assert guest.url.startswith("http://127.0.0.1:")
+    async with aiohttp.ClientSession() as client, client.get(f"{guest.url}/hello") as answer:
+        assert await answer.text() == "/hello"
+    await guest.close()
 
 
-def test_two_guests_have_two_ports() -> None:
-    async def work() -> None:
-        first, second = await listen(echo, "first"), await listen(echo, "second")
-        assert first.url != second.url
-        await first.close()
-        await second.close()
-
-    asyncio.run(work())
+async def test_two_guests_have_two_ports() -> None:
+    first, second = await listen(echo, "first"), await listen(echo, "second")
+    assert first.url != second.url
+    await first.close()
+    await second.close()
 
 
-def test_an_address_that_is_taken_is_refused() -> None:
-    async def work() -> None:
-        guest = await listen(echo, "echo")
-        with pytest.raises(OSError, match="in use"):
-            await listen(echo, "other", port=port_of(guest))
-        await guest.close()
-
-    asyncio.run(work())
+async def test_an_address_that_is_taken_is_refused() -> None:
+    guest = await listen(echo, "echo")
+    with pytest.raises(OSError, match="in use"):
+        await listen(echo, "other", port=port_of(guest))
+    await guest.close()
 
 
-def test_once_closed_it_listens_no_more_and_its_port_is_free() -> None:
-    async def work() -> None:
-        guest = await listen(echo, "echo")
-        await guest.close()
-        async with aiohttp.ClientSession() as client:
-            with pytest.raises(aiohttp.ClientConnectionError):
-                await client.get(guest.url)
-        again = await listen(echo, "echo", port=port_of(guest))
-        await again.close()
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-
-    asyncio.run(work())
+async def test_once_closed_it_listens_no_more_and_its_port_is_free() -> None:
+    guest = await listen(echo, "echo")
+    await guest.close()
+    async with aiohttp.ClientSession() as client:
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await client.get(guest.url)
+    again = await listen(echo, "echo", port=port_of(guest))
+    await again.close()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-def test_a_reader_that_reads_on_does_not_keep_it_open() -> None:
-    async def work() -> None:
-        guest = await listen(echo, "echo")
-        async with aiohttp.ClientSession() as client, client.get(f"{guest.url}/slow") as answer:
-            assert await answer.content.readany() == b"begun"
-            async with asyncio.timeout(20):
-                await guest.close()
-            with contextlib.suppress(aiohttp.ClientError):
-                await answer.read()
-
-    asyncio.run(work())
+async def test_a_reader_that_reads_on_does_not_keep_it_open() -> None:
+    guest = await listen(echo, "echo")
+    async with aiohttp.ClientSession() as client, client.get(f"{guest.url}/slow") as answer:
+        assert await answer.content.readany() == b"begun"
+        async with asyncio.timeout(20):
+            await guest.close()
+        with contextlib.suppress(aiohttp.ClientError):
+            await answer.read()
 
 
-def test_signals_are_left_alone() -> None:
-    async def work() -> None:
-        before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-        guest = await listen(echo, "echo")
-        assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
-        await guest.close()
-
-    asyncio.run(work())
+async def test_signals_are_left_alone() -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    guest = await listen(echo, "echo")
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    await guest.close()
 
 
 async def said(guest: Guest, *sent: bytes) -> bytes:
@@ -116,29 +98,23 @@ HEAD = b"GET /hello HTTP/1.1\r\nHost: x\r\n"
     ],
     ids=["headers", "one header", "path"],
 )
-def test_a_head_without_end_is_refused_and_others_go_on(sent: list[bytes]) -> None:
-    async def work() -> None:
-        guest = await listen(echo, "echo")
-        assert await said(guest, *sent) == b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
-        assert await said(guest, HEAD + b"\r\n") == b"HTTP/1.1 200 OK\r\n"
-        await guest.close()
-
-    asyncio.run(work())
+async def test_a_head_without_end_is_refused_and_others_go_on(sent: list[bytes]) -> None:
+    guest = await listen(echo, "echo")
+    assert await said(guest, *sent) == b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    assert await said(guest, HEAD + b"\r\n") == b"HTTP/1.1 200 OK\r\n"
+    await guest.close()
 
 
-def test_a_large_head_and_a_larger_body_are_taken() -> None:
+async def test_a_large_head_and_a_larger_body_are_taken() -> None:
     body = b"x" * (MAX_HEAD * 2)
     head = b"POST /hello HTTP/1.1\r\nHost: x\r\nA: %b\r\nContent-Length: %d\r\n\r\n" % (
         b"x" * (MAX_HEAD // 2),
         len(body),
     )
 
-    async def work() -> None:
-        guest = await listen(echo, "echo")
-        assert await said(guest, head, body, head, body) == b"HTTP/1.1 200 OK\r\n"
-        await guest.close()
-
-    asyncio.run(work())
+    guest = await listen(echo, "echo")
+    assert await said(guest, head, body, head, body) == b"HTTP/1.1 200 OK\r\n"
+    await guest.close()
 
 
 @pytest.mark.parametrize(
@@ -153,11 +129,8 @@ def test_a_large_head_and_a_larger_body_are_taken() -> None:
     ],
     ids=repr,
 )
-def test_what_is_no_request_is_refused_and_others_go_on(sent: bytes) -> None:
-    async def work() -> None:
-        guest = await listen(echo, "echo")
-        assert await said(guest, sent) == b"HTTP/1.1 400 Bad Request\r\n"
-        assert await said(guest, HEAD + b"\r\n") == b"HTTP/1.1 200 OK\r\n"
-        await guest.close()
-
-    asyncio.run(work())
+async def test_what_is_no_request_is_refused_and_others_go_on(sent: bytes) -> None:
+    guest = await listen(echo, "echo")
+    assert await said(guest, sent) == b"HTTP/1.1 400 Bad Request\r\n"
+    assert await said(guest, HEAD + b"\r\n") == b"HTTP/1.1 200 OK\r\n"
+    await guest.close()

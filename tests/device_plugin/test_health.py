@@ -1,7 +1,5 @@
 """A GPU is as healthy as the XIDs on its node say: NVIDIA's list, recovery, flapping, and nonsense."""
 
-import asyncio
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,27 +164,24 @@ def test_a_whole_node_with_the_xid_of_an_application_is_as_good_as_before(world:
     assert sick(world) == []
 
 
-def test_gpus_that_fail_together_are_one_update_for_the_kubelet() -> None:
-    async def story() -> None:
-        ports = Ports(MemoryApi(), AsyncioRuntime(), TinyKubelet())
-        plugin, seen = DevicePlugin(PluginSpec(NODE, gpus(4)), ports), []
-        async with short_folder() as folder:
-            server = ResourceServer(plugin, vocabulary.GPU, folder)
-            await server.start()
-            async with GrpcKubelet(folder).call(server.endpoint) as channel:
-                stream = kubelet_grpc.DevicePluginStub(channel).ListAndWatch(kubelet.Empty())
-                for said in (
-                    node(),
-                    node(gpu0="79", gpu2="79"),
-                    node(gpu0="48", gpu2="79", gpu3="13"),
-                    node(),
-                ):
-                    plugin.observe("nodes", "MODIFIED", said)
-                    if said != node(gpu0="48", gpu2="79", gpu3="13"):
-                        devices = (await stream.read()).devices
-                        seen.append([number for number, found in enumerate(devices) if found.health == SICK])
-                stream.cancel()
-            await server.stop()
-        assert seen == [[], [0, 2], []]
-
-    asyncio.run(story())
+async def test_gpus_that_fail_together_are_one_update_for_the_kubelet() -> None:
+    ports = Ports(MemoryApi(), AsyncioRuntime(), TinyKubelet())
+    plugin, seen = DevicePlugin(PluginSpec(NODE, gpus(4)), ports), []
+    async with short_folder() as folder:
+        server = ResourceServer(plugin, vocabulary.GPU, folder)
+        await server.start()
+        async with GrpcKubelet(folder).call(server.endpoint) as channel:
+            stream = kubelet_grpc.DevicePluginStub(channel).ListAndWatch(kubelet.Empty())
+            for said in (
+                node(),
+                node(gpu0="79", gpu2="79"),
+                node(gpu0="48", gpu2="79", gpu3="13"),
+                node(),
+            ):
+                plugin.observe("nodes", "MODIFIED", said)
+                if said != node(gpu0="48", gpu2="79", gpu3="13"):
+                    devices = (await stream.read()).devices
+                    seen.append([number for number, found in enumerate(devices) if found.health == SICK])
+            stream.cancel()
+        await server.stop()
+    assert seen == [[], [0, 2], []]

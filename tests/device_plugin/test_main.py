@@ -80,41 +80,33 @@ async def process(api: str, folder: Path, *words: str) -> AsyncIterator[asyncio.
             await started.wait()
 
 
-def test_it_registers_writes_on_its_node_and_leaves_nothing_behind_at_sigterm() -> None:
-    async def story() -> None:
-        api = MemoryApi(node(**{vocabulary.FAKE_GPUS: "true"}))
-        written = asyncio.Event()
-        async with short_folder() as folder, api_server(api, written) as address:
-            kubelet = GrpcKubelet(folder, TinyKubelet())
-            await kubelet.start()
-            async with process(address, folder) as started:
-                await kubelet.until(lambda: bool(kubelet.lists.get(vocabulary.GPU)))
-                assert len(kubelet.lists[vocabulary.GPU][0]) == 2
-                async with asyncio.timeout(DEADLINE_SECONDS):
-                    await written.wait()
-                os.kill(started.pid, signal.SIGTERM)
-                _, errors = await started.communicate()
-            assert started.returncode == 0, errors.decode()
-            assert b"Traceback" not in errors
-            assert not list(folder.glob("gpuyard-*"))
-            assert api.objects[PATH]["metadata"]["labels"]["nvidia.com/gpu.product"] == "Tesla-T4"
-            await kubelet.stop()
-
-    asyncio.run(story())
+async def test_it_registers_writes_on_its_node_and_leaves_nothing_behind_at_sigterm() -> None:
+    api = MemoryApi(node(**{vocabulary.FAKE_GPUS: "true"}))
+    written = asyncio.Event()
+    async with short_folder() as folder, api_server(api, written) as address:
+        kubelet = GrpcKubelet(folder, TinyKubelet())
+        await kubelet.start()
+        async with process(address, folder) as started:
+            await kubelet.until(lambda: bool(kubelet.lists.get(vocabulary.GPU)))
+            assert len(kubelet.lists[vocabulary.GPU][0]) == 2
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                await written.wait()
+            os.kill(started.pid, signal.SIGTERM)
+            _, errors = await started.communicate()
+        assert started.returncode == 0, errors.decode()
+        assert b"Traceback" not in errors
+        assert not list(folder.glob("gpuyard-*"))
+        assert api.objects[PATH]["metadata"]["labels"]["nvidia.com/gpu.product"] == "Tesla-T4"
+        await kubelet.stop()
 
 
-def test_it_does_not_start_where_nobody_asked_for_it() -> None:
-    async def story() -> None:
-        async with short_folder() as folder, api_server(MemoryApi(node())) as address:
-            async with process(address, folder) as started:
-                _, errors = await started.communicate()
-            assert started.returncode == 2
-            assert (
-                f"does not start on node {NODE}: found no label gpuyard.io/fake-gpus=true" in errors.decode()
-            )
-            assert b"Traceback" not in errors
-
-    asyncio.run(story())
+async def test_it_does_not_start_where_nobody_asked_for_it() -> None:
+    async with short_folder() as folder, api_server(MemoryApi(node())) as address:
+        async with process(address, folder) as started:
+            _, errors = await started.communicate()
+        assert started.returncode == 2
+        assert f"does not start on node {NODE}: found no label gpuyard.io/fake-gpus=true" in errors.decode()
+        assert b"Traceback" not in errors
 
 
 def test_an_api_server_that_is_not_there_is_named(
@@ -154,13 +146,10 @@ def test_the_daemon_set_starts_it_with_arguments_that_it_understands() -> None:
         (["--smi-dir", "/proc/nothing"], "give a folder to write to with --smi-dir"),
     ],
 )
-def test_settings_that_cannot_be_used_are_refused_in_one_line(words: list[str], said: str) -> None:
-    async def story() -> None:
-        api = MemoryApi(node(**{vocabulary.FAKE_GPUS: "true"}))
-        async with short_folder() as folder, api_server(api) as address:
-            async with process(address, folder, *words) as started:
-                _, errors = await started.communicate()
-            [line] = errors.decode().splitlines()
-            assert (started.returncode, said in line) == (2, True), line
-
-    asyncio.run(story())
+async def test_settings_that_cannot_be_used_are_refused_in_one_line(words: list[str], said: str) -> None:
+    api = MemoryApi(node(**{vocabulary.FAKE_GPUS: "true"}))
+    async with short_folder() as folder, api_server(api) as address:
+        async with process(address, folder, *words) as started:
+            _, errors = await started.communicate()
+        [line] = errors.decode().splitlines()
+        assert (started.returncode, said in line) == (2, True), line

@@ -48,72 +48,57 @@ def allocation(*ids: str) -> kubelet.AllocateRequest:
     return kubelet.AllocateRequest(container_requests=[kubelet.ContainerAllocateRequest(devices_ids=ids)])
 
 
-def test_allocate_answers_with_the_environment() -> None:
-    async def story() -> None:
-        async with verbs() as stub:
-            answer = await stub.Allocate(allocation(GPUS[1].uuid, GPUS[0].uuid))
-            envs = dict(answer.container_responses[0].envs)
-            assert envs["NVIDIA_VISIBLE_DEVICES"] == f"{GPUS[0].uuid},{GPUS[1].uuid}"
-
-    asyncio.run(story())
+async def test_allocate_answers_with_the_environment() -> None:
+    async with verbs() as stub:
+        answer = await stub.Allocate(allocation(GPUS[1].uuid, GPUS[0].uuid))
+        envs = dict(answer.container_responses[0].envs)
+        assert envs["NVIDIA_VISIBLE_DEVICES"] == f"{GPUS[0].uuid},{GPUS[1].uuid}"
 
 
-def test_a_refusal_carries_code_and_words() -> None:
-    async def story() -> None:
-        async with verbs() as stub:
-            with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await stub.Allocate(allocation("GPU-x"))
-            assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-            words = 'invalid allocation request for "nvidia.com/gpu": invalid request: unknown device: GPU-x'
-            assert refused.value.details() == words
-
-    asyncio.run(story())
+async def test_a_refusal_carries_code_and_words() -> None:
+    async with verbs() as stub:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await stub.Allocate(allocation("GPU-x"))
+        assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        words = 'invalid allocation request for "nvidia.com/gpu": invalid request: unknown device: GPU-x'
+        assert refused.value.details() == words
 
 
-def test_the_other_verbs_answer() -> None:
-    async def story() -> None:
-        async with verbs() as stub:
-            asked = kubelet.ContainerPreferredAllocationRequest(
-                available_deviceIDs=[gpu.uuid for gpu in reversed(GPUS)], allocation_size=1
-            )
-            request = kubelet.PreferredAllocationRequest(container_requests=[asked])
-            answer = await stub.GetPreferredAllocation(request)
-            assert answer.container_responses[0].deviceIDs == [GPUS[0].uuid]
-            assert await stub.PreStartContainer(kubelet.PreStartContainerRequest()) is not None
-            options = await stub.GetDevicePluginOptions(kubelet.Empty())
-            assert options.get_preferred_allocation_available
-            assert not options.pre_start_required
-
-    asyncio.run(story())
+async def test_the_other_verbs_answer() -> None:
+    async with verbs() as stub:
+        asked = kubelet.ContainerPreferredAllocationRequest(
+            available_deviceIDs=[gpu.uuid for gpu in reversed(GPUS)], allocation_size=1
+        )
+        request = kubelet.PreferredAllocationRequest(container_requests=[asked])
+        answer = await stub.GetPreferredAllocation(request)
+        assert answer.container_responses[0].deviceIDs == [GPUS[0].uuid]
+        assert await stub.PreStartContainer(kubelet.PreStartContainerRequest()) is not None
+        options = await stub.GetDevicePluginOptions(kubelet.Empty())
+        assert options.get_preferred_allocation_available
+        assert not options.pre_start_required
 
 
-def test_a_container_that_must_not_start_yet_is_an_error_with_its_reason() -> None:
-    async def story() -> None:
-        async with verbs(NotReadyPlugin) as stub:
-            with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await stub.PreStartContainer(kubelet.PreStartContainerRequest(devices_ids=["MIG-x"]))
-            assert refused.value.code() is grpc.StatusCode.FAILED_PRECONDITION
-            assert refused.value.details() == "MIG-x is not ready"
-
-    asyncio.run(story())
+async def test_a_container_that_must_not_start_yet_is_an_error_with_its_reason() -> None:
+    async with verbs(NotReadyPlugin) as stub:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await stub.PreStartContainer(kubelet.PreStartContainerRequest(devices_ids=["MIG-x"]))
+        assert refused.value.code() is grpc.StatusCode.FAILED_PRECONDITION
+        assert refused.value.details() == "MIG-x is not ready"
 
 
-def test_a_second_server_takes_the_name_over_and_the_first_one_leaves_it_alone() -> None:
-    async def story() -> None:
-        async with short_folder() as folder:
-            first, second = (ResourceServer(plugin(), vocabulary.GPU, folder) for _ in range(2))
-            await first.start()
-            await second.start()
-            assert not first.is_bound
-            assert second.is_bound
-            await first.stop()
-            async with GrpcKubelet(folder).call(second.endpoint) as channel:
-                stub: Any = kubelet_grpc.DevicePluginStub(channel)
-                assert await stub.GetDevicePluginOptions(kubelet.Empty()) is not None
-            await second.stop()
-            assert list(folder.iterdir()) == []
-
-    asyncio.run(story())
+async def test_a_second_server_takes_the_name_over_and_the_first_one_leaves_it_alone() -> None:
+    async with short_folder() as folder:
+        first, second = (ResourceServer(plugin(), vocabulary.GPU, folder) for _ in range(2))
+        await first.start()
+        await second.start()
+        assert not first.is_bound
+        assert second.is_bound
+        await first.stop()
+        async with GrpcKubelet(folder).call(second.endpoint) as channel:
+            stub: Any = kubelet_grpc.DevicePluginStub(channel)
+            assert await stub.GetDevicePluginOptions(kubelet.Empty()) is not None
+        await second.stop()
+        assert list(folder.iterdir()) == []
 
 
 def test_a_folder_with_too_long_a_name_is_refused_with_a_remedy(tmp_path: Path) -> None:

@@ -73,44 +73,38 @@ def test_the_certificate_is_good_for_the_address_and_the_name_of_the_service(our
     assert set(shown["subjectAltName"]) == {("DNS", NAME), ("IP Address", "10.96.0.81")}
 
 
-def test_new_files_count_from_the_next_connection_on(ours: Path, strangers: Path, tmp_path: Path) -> None:
+async def test_new_files_count_from_the_next_connection_on(
+    ours: Path, strangers: Path, tmp_path: Path
+) -> None:
     """All of them: the certificate that is shown, and the authority that clients are held to."""
     folder = shutil.copytree(ours, tmp_path / "live")
 
-    async def story() -> None:
-        fresh = FreshContext.of(files(folder))
-        async with served(application(certificates=True), fresh) as (_, port):
-            assert (await ask(port, client(ours, ours)))[0] == 200
-            shutil.copytree(strangers, folder, dirs_exist_ok=True)
-            assert (await ask(port, client(strangers, strangers)))[0] == 200
-            for trusted, own in ((ours, ours), (strangers, ours)):
-                with pytest.raises(ClientConnectionError):
-                    await ask(port, client(trusted, own))
-
-    asyncio.run(story())
+    fresh = FreshContext.of(files(folder))
+    async with served(application(certificates=True), fresh) as (_, port):
+        assert (await ask(port, client(ours, ours)))[0] == 200
+        shutil.copytree(strangers, folder, dirs_exist_ok=True)
+        assert (await ask(port, client(strangers, strangers)))[0] == 200
+        for trusted, own in ((ours, ours), (strangers, ours)):
+            with pytest.raises(ClientConnectionError):
+                await ask(port, client(trusted, own))
 
 
 @pytest.mark.parametrize(
     ("broken", "how"), [("extender.crt", "gone"), ("extender.key", "of somebody else"), ("ca.crt", "empty")]
 )
-def test_files_that_cannot_be_used_are_told_once_and_change_nothing(
+async def test_files_that_cannot_be_used_are_told_once_and_change_nothing(
     broken: str, how: str, ours: Path, strangers: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = shutil.copytree(ours, tmp_path / "live")
 
-    async def story() -> None:
-        fresh = FreshContext.of(files(folder))
-        async with served(application(certificates=True), fresh) as (_, port):
-            spoil(folder / broken, how, strangers)
-            for _ in range(3):
-                assert (await ask(port, client(ours, ours)))[0] == 200
-            assert ["stay as they were" in r.message for r in caplog.records if r.levelname == "ERROR"] == [
-                True
-            ]
-            shutil.copytree(ours, folder, dirs_exist_ok=True)
+    fresh = FreshContext.of(files(folder))
+    async with served(application(certificates=True), fresh) as (_, port):
+        spoil(folder / broken, how, strangers)
+        for _ in range(3):
             assert (await ask(port, client(ours, ours)))[0] == 200
-
-    asyncio.run(story())
+        assert ["stay as they were" in r.message for r in caplog.records if r.levelname == "ERROR"] == [True]
+        shutil.copytree(ours, folder, dirs_exist_ok=True)
+        assert (await ask(port, client(ours, ours)))[0] == 200
 
 
 def spoil(path: Path, how: str, strangers: Path) -> None:

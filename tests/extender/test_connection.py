@@ -113,18 +113,15 @@ def test_an_answer_may_take_longer_than_a_request(monkeypatch: pytest.MonkeyPatc
     assert b"200 OK" in asyncio.run(story())
 
 
-def test_an_answer_does_not_wait_for_an_acknowledgement() -> None:
+async def test_an_answer_does_not_wait_for_an_acknowledgement() -> None:
     """Without TCP_NODELAY each answer on a used connection takes 40 ms more."""
 
-    async def story() -> None:
-        async with served(application()) as (found, port):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(ASK)
-            await reader.readuntil(b"ok")
-            assert [nodelay(found)] == [1]
-            writer.close()
-
-    asyncio.run(story())
+    async with served(application()) as (found, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(ASK)
+        await reader.readuntil(b"ok")
+        assert [nodelay(found)] == [1]
+        writer.close()
 
 
 def nodelay(found: Server) -> int:
@@ -133,7 +130,7 @@ def nodelay(found: Server) -> int:
     return int(only.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
 
 
-def test_a_client_that_reads_no_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_reads_no_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a stream would wait for it for ever, and keep one of the few places of listeners."""
     monkeypatch.setattr(connection, "READ_SECONDS", 0.1)
     gone = asyncio.Event()
@@ -152,11 +149,8 @@ def test_a_client_that_reads_no_more_is_given_up(monkeypatch: pytest.MonkeyPatch
         flooding.cancel()
         gone.set()
 
-    async def story() -> None:
-        async with served(endless) as (_, port):
-            _reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(ASK)
-            await asyncio.wait_for(gone.wait(), 20)
-            writer.close()
-
-    asyncio.run(story())
+    async with served(endless) as (_, port):
+        _reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(ASK)
+        await asyncio.wait_for(gone.wait(), 20)
+        writer.close()

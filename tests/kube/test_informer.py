@@ -122,21 +122,18 @@ def test_objects_larger_than_a_line_buffer_are_observed() -> None:
     observing(check)
 
 
-def test_a_server_that_is_down_is_asked_until_it_answers() -> None:
+async def test_a_server_that_is_down_is_asked_until_it_answers() -> None:
     notes = Notes()
 
-    async def run() -> None:
-        async with served() as found:
-            await found.listener.close()
-            informer = asyncio.create_task(Informer(found.api, notes, {"configmaps": CONFIGS}).run())
-            await asyncio.sleep(0)
-            await found.restart()
-            await notes.until(lambda: notes.lists == 1)
-            informer.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await informer
-
-    asyncio.run(run())
+    async with served() as found:
+        await found.listener.close()
+        informer = asyncio.create_task(Informer(found.api, notes, {"configmaps": CONFIGS}).run())
+        await asyncio.sleep(0)
+        await found.restart()
+        await notes.until(lambda: notes.lists == 1)
+        informer.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await informer
 
 
 def test_a_failure_that_lasts_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -150,18 +147,15 @@ def test_a_failure_that_lasts_is_logged_once(caplog: pytest.LogCaptureFixture) -
     assert said() == [f"configmaps cannot be listed: {THINGS} is not served yet; trying again"]
 
 
-def test_an_observer_that_fails_is_not_hidden() -> None:
+async def test_an_observer_that_fails_is_not_hidden() -> None:
     class Broken(Notes):
         def replace(self, resource: str, objects: object) -> None:
             raise ZeroDivisionError
 
-    async def run() -> None:
-        async with served() as found:
-            with pytest.raises(ExceptionGroup) as raised:
-                await Informer(found.api, Broken(), {"configmaps": CONFIGS}).run()
-            assert raised.group_contains(ZeroDivisionError)
-
-    asyncio.run(run())
+    async with served() as found:
+        with pytest.raises(ExceptionGroup) as raised:
+            await Informer(found.api, Broken(), {"configmaps": CONFIGS}).run()
+        assert raised.group_contains(ZeroDivisionError)
 
 
 def silently(found: Served, *writes: Write) -> None:

@@ -104,16 +104,13 @@ def test_only_so_many_are_heard_at_once_and_leaving_makes_room(monkeypatch: pyte
     assert _served(scene) == [b"", b"HTTP/1.1 200 OK"]
 
 
-def test_an_address_that_cannot_be_had_is_named_with_the_remedy() -> None:
-    async def run() -> None:
-        async with PageServer({}, "127.0.0.1", 0) as first:
-            taken = urlsplit(first.url).port
-            assert taken is not None
-            with pytest.raises(AddressError, match=f"port {taken}: .*; choose another --host or --port"):
-                async with PageServer({}, "127.0.0.1", taken):
-                    pass
-
-    asyncio.run(run())
+async def test_an_address_that_cannot_be_had_is_named_with_the_remedy() -> None:
+    async with PageServer({}, "127.0.0.1", 0) as first:
+        taken = urlsplit(first.url).port
+        assert taken is not None
+        with pytest.raises(AddressError, match=f"port {taken}: .*; choose another --host or --port"):
+            async with PageServer({}, "127.0.0.1", taken):
+                pass
 
 
 async def _asked(server: PageServer) -> bytes:
@@ -128,16 +125,13 @@ async def _asked(server: PageServer) -> bytes:
         writer.close()
 
 
-def test_leaving_ends_what_is_under_way_and_frees_the_port() -> None:
-    async def run() -> None:
-        async with PageServer({"/state": _state}, "127.0.0.1", 0) as server:
-            reader, writer = await _dial(server)
-            writer.write(b"GET /state")
-            await writer.drain()
-            port = urlsplit(server.url).port
-            assert port is not None
-        with pytest.raises((ConnectionError, OSError)):
-            await asyncio.open_connection("127.0.0.1", port)
-        writer.close()
-
-    asyncio.run(run())
+async def test_leaving_ends_what_is_under_way_and_frees_the_port() -> None:
+    async with PageServer({"/state": _state}, "127.0.0.1", 0) as server:
+        reader, writer = await _dial(server)
+        writer.write(b"GET /state")
+        await writer.drain()
+        port = urlsplit(server.url).port
+        assert port is not None
+    with pytest.raises((ConnectionError, OSError)):
+        await asyncio.open_connection("127.0.0.1", port)
+    writer.close()

@@ -186,16 +186,13 @@ def test_signals_are_left_alone() -> None:
     served(check)
 
 
-def test_a_port_that_is_taken_is_an_error_at_once() -> None:
-    async def run() -> None:
-        listener = await serve(Caller().server)
-        try:
-            with pytest.raises(OSError, match="in use"):
-                await serve(Caller().server, port=int(listener.url.rpartition(":")[2]))
-        finally:
-            await listener.close()
-
-    asyncio.run(run())
+async def test_a_port_that_is_taken_is_an_error_at_once() -> None:
+    listener = await serve(Caller().server)
+    try:
+        with pytest.raises(OSError, match="in use"):
+            await serve(Caller().server, port=int(listener.url.rpartition(":")[2]))
+    finally:
+        await listener.close()
 
 
 def test_a_failure_of_the_server_itself_is_a_status_too(caplog: pytest.LogCaptureFixture) -> None:

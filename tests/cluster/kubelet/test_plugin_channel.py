@@ -66,35 +66,26 @@ async def refused(call: Awaitable[object]) -> str:
 
 
 @pytest.mark.parametrize("ask", VERBS, ids=("options", "preferred", "allocate", "pre_start"))
-def test_a_channel_that_is_closed_during_a_call_or_before_refuses_and_cancels_nobody(ask: Ask) -> None:
-    async def story() -> None:
-        async with silent() as (channel, plugin):
-            call = asyncio.create_task(refused(ask(channel)))
-            await plugin.asked.acquire()
-            await channel.close()
-            assert "the client connection is closing" in await call
-            assert "the client connection is closing" in await refused(ask(channel))
-
-    asyncio.run(story())
-
-
-def test_whoever_is_cancelled_while_it_waits_for_a_plugin_is_cancelled() -> None:
-    async def story() -> None:
-        async with silent() as (channel, plugin):
-            call = asyncio.create_task(VERBS[2](channel))  # type: ignore[arg-type]
-            await plugin.asked.acquire()
-            call.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await call
-
-    asyncio.run(story())
-
-
-def test_the_list_of_a_closed_channel_has_ended() -> None:
-    async def story() -> None:
-        channel = PluginChannel(Path("/nowhere/plugin.sock"))
+async def test_a_channel_that_is_closed_during_a_call_or_before_refuses_and_cancels_nobody(ask: Ask) -> None:
+    async with silent() as (channel, plugin):
+        call = asyncio.create_task(refused(ask(channel)))
+        await plugin.asked.acquire()
         await channel.close()
-        found: list[Any] = [devices async for devices in channel.lists()]
-        assert found == []
+        assert "the client connection is closing" in await call
+        assert "the client connection is closing" in await refused(ask(channel))
 
-    asyncio.run(story())
+
+async def test_whoever_is_cancelled_while_it_waits_for_a_plugin_is_cancelled() -> None:
+    async with silent() as (channel, plugin):
+        call = asyncio.create_task(VERBS[2](channel))  # type: ignore[arg-type]
+        await plugin.asked.acquire()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+
+async def test_the_list_of_a_closed_channel_has_ended() -> None:
+    channel = PluginChannel(Path("/nowhere/plugin.sock"))
+    await channel.close()
+    found: list[Any] = [devices async for devices in channel.lists()]
+    assert found == []

@@ -53,86 +53,76 @@ def in_use() -> tuple[set[str], int]:
     return {thread.name for thread in threading.enumerate()}, sockets
 
 
-def test_it_serves_its_api_over_http_and_runs_pods(folder: Path) -> None:
-    async def work() -> None:
-        async with (
-            EmbeddedYard(nodes({"name": "node-1"})) as cluster,
-            aiohttp.ClientSession(cluster.url) as client,
-        ):
-            async with client.get("/version") as answer:
-                assert (answer.status, (await answer.json())["major"]) == (200, "1")
-            async with client.post(PODS, json=POD) as answer:
-                assert answer.status == 201
+async def test_it_serves_its_api_over_http_and_runs_pods(folder: Path) -> None:
+    async with (
+        EmbeddedYard(nodes({"name": "node-1"})) as cluster,
+        aiohttp.ClientSession(cluster.url) as client,
+    ):
+        async with client.get("/version") as answer:
+            assert (answer.status, (await answer.json())["major"]) == (200, "1")
+        async with client.post(PODS, json=POD) as answer:
+            assert answer.status == 201
 
-            async def runs() -> bool:
-                async with client.get(f"{PODS}/one") as answer:
-                    return bool((await answer.json())["status"]["phase"] == "Running")
+        async def runs() -> bool:
+            async with client.get(f"{PODS}/one") as answer:
+                return bool((await answer.json())["status"]["phase"] == "Running")
 
-            await until(runs)
-            async with client.get(f"{PODS}/one/log") as answer:
-                assert "NVIDIA_VISIBLE_DEVICES=GPU-" in await answer.text()
-            async with client.get(f"{cluster.extender_url}/v1/pods/default/one/explain") as answer:
-                assert (await answer.json())["code"] is None
-
-    asyncio.run(work())
+        await until(runs)
+        async with client.get(f"{PODS}/one/log") as answer:
+            assert "NVIDIA_VISIBLE_DEVICES=GPU-" in await answer.text()
+        async with client.get(f"{cluster.extender_url}/v1/pods/default/one/explain") as answer:
+            assert (await answer.json())["code"] is None
 
 
-def test_a_node_of_the_yard_joins_when_it_is_told_to(folder: Path) -> None:
-    async def work() -> None:
-        async with EmbeddedYard(nodes({"name": "a"}, {"name": "b", "joins": "later"})) as cluster:
+async def test_a_node_of_the_yard_joins_when_it_is_told_to(folder: Path) -> None:
+    async with EmbeddedYard(nodes({"name": "a"}, {"name": "b", "joins": "later"})) as cluster:
 
-            async def names() -> set[str]:
-                return {
-                    found["metadata"]["name"]
-                    for found in (await cluster.api.read("/api/v1/nodes")).body["items"]
-                }
+        async def names() -> set[str]:
+            return {
+                found["metadata"]["name"] for found in (await cluster.api.read("/api/v1/nodes")).body["items"]
+            }
 
-            async def has(*wanted: str) -> bool:
-                return await names() == set(wanted)
+        async def has(*wanted: str) -> bool:
+            return await names() == set(wanted)
 
-            await until(lambda: has("a"))
-            await cluster.join("b")
-            await until(lambda: has("a", "b"))
-
-    asyncio.run(work())
+        await until(lambda: has("a"))
+        await cluster.join("b")
+        await until(lambda: has("a", "b"))
 
 
-def test_in_a_large_cluster_all_parts_call_each_other_directly(
+async def test_in_a_large_cluster_all_parts_call_each_other_directly(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says so, gives out devices all the same, and lets a kubelet die."""
     monkeypatch.setattr(direct_node, "ABOVE", 0)
     beats: list[Beat] = []
 
-    async def work() -> None:
-        async with EmbeddedYard(nodes({"name": "node-1"}), Options(narrate=beats.append)) as cluster:
-            assert any("call each other directly" in beat.text for beat in beats)
+    async with EmbeddedYard(nodes({"name": "node-1"}), Options(narrate=beats.append)) as cluster:
+        assert any("call each other directly" in beat.text for beat in beats)
 
-            async def phase(name: str) -> tuple[str, list[Any]]:
-                pod = (await cluster.api.read(f"{PODS}/{name}")).body["status"]
-                held = [status.get("allocatedResourcesStatus") for status in pod.get("containerStatuses", ())]
-                return pod["phase"], held
+        async def phase(name: str) -> tuple[str, list[Any]]:
+            pod = (await cluster.api.read(f"{PODS}/{name}")).body["status"]
+            held = [status.get("allocatedResourcesStatus") for status in pod.get("containerStatuses", ())]
+            return pod["phase"], held
 
-            async def runs() -> bool:
-                return (await phase("one"))[0] == "Running"
+        async def runs() -> bool:
+            return (await phase("one"))[0] == "Running"
 
-            assert (await cluster.api.send(Write("POST", PODS, POD))).ok
-            await until(runs)
-            before = await phase("one")
-            assert before[1][0][0]["resources"][0]["resourceID"].startswith("GPU-")
-            await cluster.nodes["node-1"].stop_kubelet()
-            await cluster.nodes["node-1"].start_kubelet()
-            again = {**POD, "metadata": {"name": "two"}}
-            assert (await cluster.api.send(Write("POST", PODS, again))).ok
+        assert (await cluster.api.send(Write("POST", PODS, POD))).ok
+        await until(runs)
+        before = await phase("one")
+        assert before[1][0][0]["resources"][0]["resourceID"].startswith("GPU-")
+        await cluster.nodes["node-1"].stop_kubelet()
+        await cluster.nodes["node-1"].start_kubelet()
+        again = {**POD, "metadata": {"name": "two"}}
+        assert (await cluster.api.send(Write("POST", PODS, again))).ok
 
-            async def waits() -> bool:
-                status = (await cluster.api.read(f"{PODS}/two")).body["status"]
-                return any(found.get("reason") == "Unschedulable" for found in status.get("conditions", ()))
+        async def waits() -> bool:
+            status = (await cluster.api.read(f"{PODS}/two")).body["status"]
+            return any(found.get("reason") == "Unschedulable" for found in status.get("conditions", ()))
 
-            await until(waits)
-            assert await phase("one") == before
-
-    asyncio.run(work())
+        await until(waits)
+        assert await phase("one") == before
 
 
 def test_it_leaves_no_task_no_thread_no_socket_and_no_folder_behind(folder: Path) -> None:

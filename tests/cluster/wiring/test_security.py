@@ -54,22 +54,19 @@ def test_every_part_writes_under_its_own_name(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_strangers_are_refused_and_the_administrator_is_known_by_token(folder: Path) -> None:
-    async def work() -> None:
-        door = locked()
-        async with (
-            EmbeddedYard((), door=door) as cluster,
-            aiohttp.ClientSession(
-                cluster.url, connector=aiohttp.TCPConnector(ssl=door.client_context())
-            ) as client,
-        ):
-            async with client.get(PODS) as answer:
-                assert answer.status == 401
-            proof = {"Authorization": f"Bearer {door.admin.token}"}
-            async with client.get(PODS, headers=proof) as answer:
-                assert answer.status == 200
-
-    asyncio.run(work())
+async def test_strangers_are_refused_and_the_administrator_is_known_by_token(folder: Path) -> None:
+    door = locked()
+    async with (
+        EmbeddedYard((), door=door) as cluster,
+        aiohttp.ClientSession(
+            cluster.url, connector=aiohttp.TCPConnector(ssl=door.client_context())
+        ) as client,
+    ):
+        async with client.get(PODS) as answer:
+            assert answer.status == 401
+        proof = {"Authorization": f"Bearer {door.admin.token}"}
+        async with client.get(PODS, headers=proof) as answer:
+            assert answer.status == 200
 
 
 def test_an_open_door_asks_for_nothing() -> None:
