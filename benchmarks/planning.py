@@ -24,6 +24,7 @@ from gpuyard.pods.requests import PodRequest
 from gpuyard.policies import registry
 from gpuyard.policies.candidates import Policy
 from gpuyard_extender import nodes
+from gpuyard_extender.claims import Tenants
 from gpuyard_extender.simulating import Snapshot, simulate
 from gpuyard_extender.simulation_models import Asked
 
@@ -83,7 +84,7 @@ def _member(pod: dict[str, Any]) -> Member:
 
 def _cluster(made: clusters.Cluster) -> Cluster:
     facts = [found for found in map(nodes.read, made.nodes) if found]
-    built = {found.name: nodes.build(found, {}) for found in facts}
+    built = {found.name: nodes.build(found, Tenants()) for found in facts}
     for pod in made.pods:
         if name := pod["spec"].get("nodeName"):
             text = (pod["metadata"].get("annotations") or {}).get(vocabulary.ALLOCATION)

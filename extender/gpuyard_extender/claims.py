@@ -53,6 +53,37 @@ class Claim:
     """What its share may use of the GPU."""
 
 
+class Tenants:
+    """The claims on one node by pod UID, and their sum, for which nobody counts hundreds of pods anew."""
+
+    def __init__(self, claims: Mapping[str, Claim] | None = None) -> None:
+        self.claims: dict[str, Claim] = {}
+        self.booked: dict[str, int] = {}
+        self.holders: dict[str, Claim] = {}
+        """Those with devices."""
+        for uid, claim in (claims or {}).items():
+            self.put(uid, claim)
+
+    def put(self, uid: str, claim: Claim) -> None:
+        """A pod that claims nothing here yet."""
+        self.claims[uid] = claim
+        add(self.booked, claim, 1)
+        if claim.held or claim.promised:
+            self.holders[uid] = claim
+
+    def remove(self, uid: str) -> None:
+        add(self.booked, self.claims.pop(uid), -1)
+        self.holders.pop(uid, None)
+
+
+def add(booked: dict[str, int], claim: Claim, times: int) -> None:
+    """Book what is claimed, or the other way round; nothing booked is no entry."""
+    for resource, amount in claim.booked.items():
+        booked[resource] = booked.get(resource, 0) + times * amount
+        if not booked[resource]:
+            del booked[resource]
+
+
 def of_pod(pod: Pod) -> Claim:
     """The claim of a bound pod."""
     return Claim(pod.node, pod.fit.requests, ids(pod.truth), ids(pod.plan), pod.limits)

@@ -6,6 +6,7 @@ something on it was touched; claims outlive their node, because a node can come 
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from gpuyard.placing import parts
 from gpuyard.placing.cluster import Cluster, Node
@@ -15,9 +16,11 @@ from gpuyard.pods.fit import Amounts, PodFit
 from gpuyard.pods.requests import PodRequest, is_device_resource
 from gpuyard.policies.workload import Column, Shape
 from gpuyard_extender import nodes
-from gpuyard_extender.claims import Claim
+from gpuyard_extender.claims import Claim, Tenants
 from gpuyard_extender.nodes import NodeFacts
 from gpuyard_kube.store import Change
+
+_NOBODY: Final = Tenants()
 
 
 class Holdings:
@@ -26,7 +29,7 @@ class Holdings:
     def __init__(self) -> None:
         self._facts: dict[str, NodeFacts] = {}
         self._claims: dict[str, Claim] = {}
-        self._on_node: dict[str, dict[str, Claim]] = {}
+        self._on_node: dict[str, Tenants] = {}
         self._built: dict[str, Node] = {}
         self._touched: set[str] = set()
         self._changed: dict[str, int] = {}
@@ -44,10 +47,10 @@ class Holdings:
         if before == claim:
             return
         if before is not None:
-            del self._on_node[before.node][uid]
+            self._on_node[before.node].remove(uid)
             self._touch(before.node)
         if claim is not None:
-            self._on_node.setdefault(claim.node, {})[uid] = claim
+            self._on_node.setdefault(claim.node, Tenants()).put(uid, claim)
             self._touch(claim.node)
 
     def set_nodes(self, changes: Iterable[Change[NodeFacts]]) -> None:
@@ -98,23 +101,22 @@ class Holdings:
         """What each pod (by UID) with a place asked for."""
         self.settle()
         for name, node in self._built.items():
-            booked = {uid: claim.booked for uid, claim in self._on_node.get(name, {}).items()}
+            booked = {uid: claim.booked for uid, claim in self.claims(name).items()}
             yield from parts.shapes(node, booked).items()
 
     def claims(self, node: str) -> Mapping[str, Claim]:
         """The claims on a node, by UID."""
-        return self._on_node.get(node, {})
+        return self._on_node.get(node, _NOBODY).claims
 
     def every_claim(self) -> dict[str, dict[str, Claim]]:
         """All claims of this moment, by node and UID."""
-        return {node: dict(claims) for node, claims in self._on_node.items()}
+        return {node: dict(tenants.claims) for node, tenants in self._on_node.items()}
 
     def booked(self, node: str) -> dict[str, Amounts]:
         """How many of each GPU resource the pods that claim any (by UID) claim on a node."""
-        claims = self._on_node.get(node, {})
         counts = {
             uid: {resource: n for resource, n in claim.booked.items() if is_device_resource(resource)}
-            for uid, claim in claims.items()
+            for uid, claim in self.claims(node).items()
         }
         return {uid: amounts for uid, amounts in counts.items() if amounts}
 
@@ -141,12 +143,12 @@ class Holdings:
         self._touched.clear()
 
     def _build(self, name: str) -> None:
-        facts, claims = self._facts.get(name), self._on_node.get(name, {})
+        facts, tenants = self._facts.get(name), self._on_node.get(name, _NOBODY)
         if facts is not None:
-            self._built[name] = nodes.build(facts, claims)
+            self._built[name] = nodes.build(facts, tenants)
             self.fleet.put(self._built[name])
         else:
             self._built.pop(name, None)
             self.fleet.remove(name)
-        if not claims:
+        if not tenants.claims:
             self._on_node.pop(name, None)

@@ -3,7 +3,7 @@
 Stands for the scheduler's NodeInfo.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from gpuyard import annotations, vocabulary
@@ -11,7 +11,8 @@ from gpuyard.hardware.inventory import Inventory
 from gpuyard.placing.cluster import Node
 from gpuyard.pods.fit import NodeFit
 from gpuyard.writes import JSON
-from gpuyard_extender.claims import Claim
+from gpuyard_extender import claims
+from gpuyard_extender.claims import Tenants
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +44,17 @@ def read(obj: JSON) -> NodeFacts | None:
         return None
 
 
-def build(facts: NodeFacts, claims: Mapping[str, Claim], besides: Iterable[str] = ()) -> Node:
-    """The node with the claims of all pods on it (by UID), except those of `besides`.
+def build(facts: NodeFacts, tenants: Tenants, besides: Collection[str] = ()) -> Node:
+    """The node with the claims of all pods on it, except those of `besides` (UIDs).
 
     A device with two claims belongs to the pod that holds it, not to the one that it was promised to.
     """
-    spared = frozenset(besides)
-    counted = [(uid, claims[uid]) for uid in sorted(claims) if uid not in spared]
-    booked: dict[str, int] = {}
+    booked = dict(tenants.booked)
+    for uid in set(besides) & tenants.claims.keys():
+        claims.add(booked, tenants.claims[uid], -1)
+    counted = [(uid, claim) for uid, claim in sorted(tenants.holders.items()) if uid not in besides]
     owners: dict[str, str] = {}
     contested: dict[str, tuple[str, ...]] = {}
-    for _, claim in counted:
-        for resource, amount in claim.booked.items():
-            booked[resource] = booked.get(resource, 0) + amount
     taken = [(uid, c.held) for uid, c in counted if c.held] + [
         (uid, c.promised) for uid, c in counted if c.promised
     ]

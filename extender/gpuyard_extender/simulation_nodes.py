@@ -10,7 +10,7 @@ from gpuyard import shapes
 from gpuyard.placing.cluster import Node
 from gpuyard.shapes import Shape
 from gpuyard_extender import nodes
-from gpuyard_extender.claims import Claim
+from gpuyard_extender.claims import Claim, Tenants
 
 _SHAPES: Final = {
     "metadata": Shape.OBJECT,
@@ -39,5 +39,5 @@ def read(objects: Sequence[Any], field: str, claims: Mapping[str, Mapping[str, C
             raise ValueError(f"{field}[{i}]: {what} is needed")
         if facts.name in found:
             raise ValueError(f"{field}[{i}].metadata.name: {facts.name!r:.80} is there twice; rename one")
-        found[facts.name] = nodes.build(facts, claims.get(facts.name, {}))
+        found[facts.name] = nodes.build(facts, Tenants(claims.get(facts.name)))
     return found

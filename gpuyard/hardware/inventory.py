@@ -97,11 +97,16 @@ class Inventory:
     sharing: Sharing = Sharing()
     mig_strategy: MigStrategy = MigStrategy.NONE
     _devices: tuple[Device, ...] = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Asked again and again, and never another answer.
         devices = tuple(device for gpu in self.gpus for device in _devices_of(gpu, self))
         object.__setattr__(self, "_devices", devices)
+        object.__setattr__(self, "_hash", hash((self.gpus, self.sharing, self.mig_strategy)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def devices(self) -> tuple[Device, ...]:
         """All devices; those of a resource by GPU index, then by place on the GPU."""

@@ -9,6 +9,7 @@ import itertools
 from array import array
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from gpuyard.policies.workload import Column
 _MOST = 2**62
 """More than any real amount; what is greater would not fit into a column."""
 _SPARE = 100
+_NOTHING: Final[tuple[tuple[str, ...], Column]] = (), np.empty(0, np.int64)
+"""Names, and their rows."""
 _MOST_KINDS = 50_000
 """Kinds are forgotten beyond, so that years of changes fill no memory."""
 
@@ -40,7 +43,7 @@ class Fleet:
         self._states: Matrix = scoring.stacked(())
         self._unstacked: dict[int, State] = {}
         """States by row, newer than `_states`."""
-        self._found: tuple[tuple[str, ...], Column] = ((), self._by_name)
+        self._found = _NOTHING
 
     @classmethod
     def of(cls, cluster: Cluster) -> "Fleet":
@@ -68,7 +71,7 @@ class Fleet:
         """The node as it is now."""
         row = self.rows.setdefault(node.name, len(self.nodes))
         if row == len(self.nodes):
-            self.expect((), self._by_name)
+            self._found = _NOTHING
             self.nodes.append(node)
             self._kinds.append(0)
             for column in self._left.values():
@@ -84,7 +87,7 @@ class Fleet:
     def remove(self, name: str) -> None:
         """The node is gone."""
         self.rows.pop(name, None)
-        self.expect((), self._by_name)
+        self._found = _NOTHING
         if len(self.nodes) > 2 * len(self.rows) + _SPARE:
             self._renumber([self.nodes[row] for row in self.rows.values()])
 

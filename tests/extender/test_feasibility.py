@@ -5,7 +5,7 @@ from gpuyard.groups.reservations import Seat
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_extender import feasibility, nodes, pods
-from gpuyard_extender.claims import Claim
+from gpuyard_extender.claims import Claim, Tenants
 from gpuyard_extender.pods import Pod
 from tests.extender.builders import device, gpu_node, gpu_pod
 
@@ -20,7 +20,7 @@ def node(taken: str = "", sick: tuple[int, ...] = ()) -> Node:
     facts = nodes.read(gpu_node("node-1", 2, sick=sick))
     assert facts is not None
     claim = Claim("node-1", {}, frozenset({taken} if taken else ()), frozenset())
-    return nodes.build(facts, {"uid-other": claim})
+    return nodes.build(facts, Tenants({"uid-other": claim}))
 
 
 SEAT = Seat("uid-a", "a", "node-1", {"train": {vocabulary.GPU: (device("node-1", 1),)}})

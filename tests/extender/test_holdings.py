@@ -1,5 +1,8 @@
 """Nodes with their claims, and what counts as a change."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.holdings import Holdings
@@ -46,3 +49,20 @@ def test_only_what_differs_is_a_change() -> None:
     change = found.changes
     found.set_nodes(store.observe("MODIFIED", gpu_node("n3")))
     assert found.changed_since(change) == set()
+
+
+@given(steps=st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from([None, "n1", "n2"]), st.booleans())))
+def test_a_node_that_is_kept_up_to_date_is_as_one_that_is_built_from_all_claims(
+    steps: list[tuple[str, str | None, bool]],
+) -> None:
+    found, claimed = holdings_of("n1", "n2"), dict[str, Claim]()
+    for uid, node, holds in steps:
+        claimed.pop(uid, None)
+        if node is not None:
+            claimed[uid] = claim(node, uid) if holds else claim(node)
+        found.set_claim(uid, claimed.get(uid))
+    for besides in ((), ("a", "b")):
+        anew = holdings_of("n1", "n2")
+        for uid in claimed.keys() - besides:
+            anew.set_claim(uid, claimed[uid])
+        assert found.cluster(besides).nodes == anew.cluster(()).nodes

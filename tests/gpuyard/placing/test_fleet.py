@@ -37,6 +37,17 @@ def test_names_that_are_not_known_have_no_row() -> None:
     assert fleet.find(["a"]).tolist() == [-1]
 
 
+def test_names_that_are_expected_are_found_until_a_node_comes_or_goes() -> None:
+    fleet = Fleet()
+    for name in "ab":
+        fleet.put(node(name))
+    fleet.by_name(fleet.find("ab"))
+    fleet.expect(("b", "a"), fleet.find("ba"))
+    assert (fleet.find(["b", "a"]).tolist(), fleet.find("ab").tolist()) == ([1, 0], [0, 1])
+    fleet.remove("a")
+    assert (fleet.find("ba").tolist(), fleet.find("").tolist()) == ([1, -1], [])
+
+
 def test_rows_follow_the_order_of_names_when_nodes_come_later() -> None:
     fleet = Fleet()
     for name in "cab":
