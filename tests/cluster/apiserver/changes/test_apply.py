@@ -8,25 +8,7 @@ from hypothesis import strategies as st
 
 from gpuyard_cluster.apiserver.changes.apply import apply, track
 from gpuyard_cluster.apiserver.errors import ApiError
-from tests.cluster.apiserver.changes.applying import DATA, LATER, NOW, applied, config, deployment, owners
-
-
-def test_the_first_apply_creates_and_records_what_it_sets() -> None:
-    made = applied(None, config({"x": "1"}, labels={"l": "v"}), "one")
-    (entry,) = made["metadata"]["managedFields"]
-    assert entry == {
-        "manager": "one",
-        "operation": "Apply",
-        "apiVersion": "v1",
-        "time": NOW,
-        "fieldsType": "FieldsV1",
-        "fieldsV1": {"f:metadata": {"f:labels": {"f:l": {}}}, "f:data": {"f:x": {}}},
-    }
-
-
-def test_applying_the_same_again_changes_nothing_not_even_the_time() -> None:
-    made = applied(None, config({"x": "1"}), "one")
-    assert apply(made, config({"x": "1"}), "one", False, now=LATER) == made
+from tests.cluster.apiserver.changes.applying import DATA, NOW, applied, config, deployment, owners
 
 
 def test_a_conflict_names_manager_and_field_and_force_takes_over() -> None:
@@ -71,24 +53,6 @@ def test_dropping_all_labels_leaves_the_rest_of_the_metadata() -> None:
     assert applied(made, config(namespace="ns"), "one")["metadata"] == {"name": "a", "namespace": "ns"}
 
 
-def test_lists_merge_by_key_with_one_owner_for_each_field() -> None:
-    made = applied(None, deployment({"name": "main", "image": "app:1"}), "one")
-    merged = applied(made, deployment({"name": "side", "image": "side:1"}), "two")
-    containers = merged["spec"]["template"]["spec"]["containers"]
-    assert [item["name"] for item in containers] == ["main", "side"]
-    fields = owners(merged)["two"]["f:spec"]["f:template"]["f:spec"]["f:containers"]
-    assert fields == {'k:{"name":"side"}': {".": {}, "f:name": {}, "f:image": {}}}
-    with pytest.raises(ApiError) as refused:
-        applied(
-            merged, deployment({"name": "main", "image": "app:2"}, {"name": "side", "image": "x:2"}), "one"
-        )
-    assert refused.value.details is not None
-    causes = refused.value.details["causes"]
-    assert [cause["field"] for cause in causes] == ['.spec.template.spec.containers[name="side"].image']
-    gone = applied(merged, deployment({"name": "main", "image": "app:1"}), "two", force=True)
-    assert [item["name"] for item in gone["spec"]["template"]["spec"]["containers"]] == ["main"]
-
-
 def test_defaults_of_a_dropped_item_go_with_it() -> None:
     made = applied(
         None, deployment({"name": "main", "image": "app:1"}, {"name": "side", "image": "s:1"}), "one"
@@ -122,58 +86,12 @@ def test_a_quantity_in_another_notation_is_no_change() -> None:
     assert set(owners(same)) == {"one", "two"}
 
 
-WIDGET_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "spec": {
-            "type": "object",
-            "properties": {
-                "size": {"type": "integer"},
-                "tags": {"type": "array", "items": {"type": "string"}},
-                "parts": {
-                    "type": "array",
-                    "x-kubernetes-list-type": "map",
-                    "x-kubernetes-list-map-keys": ["id"],
-                    "items": {
-                        "type": "object",
-                        "properties": {"id": {"type": "string"}, "n": {"type": "integer"}},
-                    },
-                },
-            },
-        },
-        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-    },
-}
-
-
-def widget(**parts: Any) -> dict[str, Any]:
-    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, **parts}
-
-
 def test_an_item_without_its_key_has_an_empty_one_which_validation_refuses() -> None:
     made = apply(None, deployment({"image": "x"}), "one", False, now=NOW)
     containers = made["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"][
         "f:containers"
     ]
     assert list(containers) == ['k:{"name":""}']
-
-
-def test_custom_resources_merge_by_their_schema() -> None:
-    made = apply(None, widget(spec={"size": 1, "tags": ["a"]}), "one", False, now=NOW, schema=WIDGET_SCHEMA)
-    assert owners(made) == {"one": {"f:spec": {"f:size": {}, "f:tags": {}}}}
-    one, two = {"id": "1", "n": 1}, {"id": "2", "n": 2}
-    made = apply(made, widget(spec={"parts": [one]}), "two", False, now=NOW, schema=WIDGET_SCHEMA)
-    made = apply(made, widget(spec={"parts": [two]}), "three", False, now=NOW, schema=WIDGET_SCHEMA)
-    assert made["spec"] == {"size": 1, "tags": ["a"], "parts": [one, two]}
-
-
-def test_a_status_is_applied_through_its_subresource_by_an_entry_of_its_own() -> None:
-    made = apply(None, widget(spec={"size": 1}), "one", False, now=NOW, schema=WIDGET_SCHEMA)
-    report = widget(status={"phase": "Ready"})
-    body = apply(made, report, "one", False, now=NOW, subresource="status", schema=WIDGET_SCHEMA)
-    entries = {entry.get("subresource"): entry["fieldsV1"] for entry in body["metadata"]["managedFields"]}
-    assert entries == {None: {"f:spec": {"f:size": {}}}, "status": {"f:status": {"f:phase": {}}}}
-    assert (body["spec"], body["status"]) == ({"size": 1}, {"phase": "Ready"})
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,6 @@ def test_containers_and_their_environment_merge_by_name() -> None:
     assert (main["image"], side["image"]) == ("app:1", "side:1")
 
 
-def test_an_item_is_deleted_by_its_key() -> None:
-    left = patched(CONTAINERS, {"containers": [{"name": "side", "$patch": "delete"}]})["containers"]
-    assert [item["name"] for item in left] == ["main"]
-    assert patched(CONTAINERS, {"containers": [{"name": "none", "$patch": "delete"}]}) == CONTAINERS
-
-
 def test_a_list_is_replaced_when_an_item_says_so() -> None:
     patch = {"containers": [{"name": "only", "image": "only:1"}, {"$patch": "replace"}]}
     assert patched(CONTAINERS, patch) == {"containers": [{"name": "only", "image": "only:1"}]}
@@ -55,20 +49,6 @@ def test_an_object_is_replaced_or_emptied_when_it_says_so() -> None:
     assert replaced == {"securityContext": {"runAsUser": 3}}
     assert patched(security, {"securityContext": {"$patch": "delete"}}) == {"securityContext": {}}
     assert patched({}, {"securityContext": {"$patch": "replace", "runAsUser": 3}}) == {"securityContext": {}}
-
-
-def test_tolerations_are_replaced_as_a_whole() -> None:
-    assert patched({"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "b"}]}) == {
-        "tolerations": [{"key": "b"}]
-    }
-
-
-def test_conditions_merge_by_type() -> None:
-    ready, other = {"type": "Ready", "status": "True"}, {"type": "Other", "status": "False"}
-    both = patched({"conditions": [ready]}, {"conditions": [other]}, part="status")
-    assert both == {"conditions": [other, ready]}
-    gone = patched(both, {"conditions": [{"type": "Ready", "$patch": "delete"}]}, part="status")
-    assert gone == {"conditions": [other]}
 
 
 def test_ports_merge_by_container_port() -> None:
@@ -86,22 +66,6 @@ def test_retain_keys_drops_what_it_does_not_name() -> None:
     volume = {"name": "v", "$retainKeys": ["name", "configMap"], "configMap": {"name": "c"}}
     volumes = patched({"volumes": [{"name": "v", "emptyDir": {}}]}, {"volumes": [volume]})["volumes"]
     assert volumes == [{"name": "v", "configMap": {"name": "c"}}]
-
-
-def test_finalizers_are_a_set_from_which_values_can_be_deleted() -> None:
-    metadata = {"finalizers": ["example.com/a"]}
-    both = patched(metadata, {"finalizers": ["example.com/b", "example.com/a"]}, part="metadata")
-    assert both == {"finalizers": ["example.com/b", "example.com/a"]}
-    left = patched(both, {"$deleteFromPrimitiveList/finalizers": ["example.com/a"]}, part="metadata")
-    assert left == {"finalizers": ["example.com/b"]}
-
-
-def test_owner_references_merge_by_uid() -> None:
-    one, two = {"uid": "1", "name": "one"}, {"uid": "2", "name": "two"}
-    both = patched({"ownerReferences": [one]}, {"ownerReferences": [two]}, part="metadata")
-    assert both == {"ownerReferences": [two, one]}
-    drop = {"ownerReferences": [{"$patch": "delete", "uid": "1"}]}
-    assert patched(both, drop, part="metadata") == {"ownerReferences": [two]}
 
 
 def test_an_element_order_is_that_of_the_items_it_names() -> None:

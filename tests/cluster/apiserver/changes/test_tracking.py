@@ -5,18 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from gpuyard_cluster.apiserver.changes.apply import track
-from tests.cluster.apiserver.changes.applying import DATA, LATER, NOW, applied, config, owners
-
-
-def test_a_create_records_its_manager_and_an_update_what_it_changes() -> None:
-    made = track(None, config({"x": "1"}), "creator", now=NOW)
-    assert owners(made) == {"creator": {"f:data": {".": {}, "f:x": {}}}}
-    edited = track(made, {**made, "data": {"x": "2", "y": "1"}}, "editor", now=LATER)
-    assert owners(edited) == {"creator": {"f:data": {}}, "editor": {"f:data": {"f:x": {}, "f:y": {}}}}
-    emptied = track(
-        edited, {key: value for key, value in edited.items() if key != "data"}, "editor", now=LATER
-    )
-    assert owners(emptied) == {}
+from tests.cluster.apiserver.changes.applying import DATA, LATER, NOW, config, owners
 
 
 def test_an_entry_tells_when_its_manager_last_set_something() -> None:
@@ -25,12 +14,6 @@ def test_an_entry_tells_when_its_manager_last_set_something() -> None:
     assert [entry["time"] for entry in again["metadata"]["managedFields"]] == [LATER]
     fewer = track(made, {**made, "data": {"y": "1"}}, "creator", now=LATER)
     assert [entry["time"] for entry in fewer["metadata"]["managedFields"]] == [NOW]
-
-
-def test_an_update_takes_a_field_from_its_applier() -> None:
-    made = applied(None, config({"x": "1"}), "one")
-    edited = track(made, {**made, "data": {"x": "2"}}, "editor", now=NOW)
-    assert owners(edited) == {"editor": {"f:data": {"f:x": {}}}}
 
 
 def test_an_update_that_changes_nothing_leaves_managed_fields_alone() -> None:

@@ -18,23 +18,11 @@ def test_the_texts_of_a_secret_are_kept_as_base64_and_win() -> None:
     assert secret == {"kind": "Secret", "type": "Opaque", "data": data}
 
 
-def test_allocatable_starts_as_capacity() -> None:
-    node = filled("Node", status={"capacity": {"cpu": "8"}})
-    assert node["status"]["allocatable"] == {"cpu": "8"}
-
-
 def test_workloads_share_no_default_with_each_other() -> None:
     first, second = filled("Deployment"), filled("Deployment")
     first["spec"]["strategy"]["rollingUpdate"]["maxSurge"] = 1
     assert second["spec"]["strategy"]["rollingUpdate"]["maxSurge"] == "25%"
     assert second["spec"]["replicas"] == 1
-
-
-def test_a_pod_template_gets_the_defaults_of_a_pod_spec() -> None:
-    template = {"spec": {"containers": [{"name": "main", "image": "a:1"}]}}
-    spec = filled("Deployment", spec={"template": template})["spec"]["template"]["spec"]
-    assert (spec["restartPolicy"], spec["containers"][0]["imagePullPolicy"]) == ("Always", "IfNotPresent")
-    assert "tolerations" not in spec
 
 
 def test_the_names_of_a_definition_are_derived_from_its_kind() -> None:

@@ -14,20 +14,6 @@ def created(kind: str, **fields: Any) -> dict[str, Any]:
     return obj
 
 
-def test_a_new_pod_is_pending_and_says_when_it_is_gated() -> None:
-    container = {"name": "main", "image": "a"}
-    free = created("Pod", spec={"containers": [container]})
-    assert free["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
-    gated = created("Pod", spec={"containers": [container], "schedulingGates": [{"name": "x"}]})
-    (condition,) = gated["status"]["conditions"]
-    assert (condition["type"], condition["status"], condition["reason"]) == (
-        "PodScheduled",
-        "False",
-        "SchedulingGated",
-    )
-    assert condition["lastTransitionTime"] == BORN
-
-
 def test_a_namespace_carries_its_name_and_a_finalizer() -> None:
     namespace = created("Namespace", metadata={"name": "n"})
     assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
@@ -55,12 +41,6 @@ def test_a_node_says_what_it_is_even_before_anybody_knows() -> None:
     assert set(created("Node")["status"]["nodeInfo"].values()) == {""}
     known = {"nodeInfo": {"osImage": "x"}}
     assert created("Node", status=known)["status"]["nodeInfo"] == {"osImage": "x"}
-
-
-def test_counts_are_there_even_when_they_are_zero() -> None:
-    obj: JSON = {"kind": "ReplicaSet", "apiVersion": "apps/v1"}
-    prepare_create("ReplicaSet", obj)
-    assert obj["status"] == {"replicas": 0}
 
 
 def test_a_job_selects_its_pods_by_its_own_uid() -> None:

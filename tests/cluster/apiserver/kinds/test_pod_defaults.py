@@ -9,25 +9,6 @@ def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
     return {"kind": "Pod", "spec": {"containers": list(containers), **spec}}
 
 
-def test_what_a_user_leaves_out_is_filled_in() -> None:
-    body = pod({"name": "main", "image": "app", "resources": {"limits": {"cpu": "1"}}})
-    default_pod(body)
-    admit_pod(body)
-    spec, main = body["spec"], body["spec"]["containers"][0]
-    assert main["resources"] == {"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}
-    assert (main["imagePullPolicy"], main["terminationMessagePolicy"]) == ("Always", "File")
-    assert (spec["restartPolicy"], spec["dnsPolicy"], spec["schedulerName"]) == (
-        "Always",
-        "ClusterFirst",
-        "default-scheduler",
-    )
-    assert (spec["serviceAccountName"], spec["enableServiceLinks"], spec["securityContext"]) == (
-        "default",
-        True,
-        {},
-    )
-
-
 def test_a_request_that_is_set_stays_below_its_limit() -> None:
     body = pod({"name": "main", "resources": {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}})
     default_pod(body)

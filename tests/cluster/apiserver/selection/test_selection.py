@@ -1,7 +1,5 @@
 """Label and field selectors on objects."""
 
-from typing import Any
-
 import pytest
 
 from gpuyard_cluster.apiserver.errors import ApiError
@@ -9,26 +7,6 @@ from gpuyard_cluster.apiserver.kinds.builtin import BUILTIN
 from gpuyard_cluster.apiserver.selection import selection
 
 RESOURCES = {resource.qualified: resource for resource in BUILTIN}
-
-
-def labelled(**labels: str) -> dict[str, Any]:
-    return {"metadata": {"name": "a", **({"labels": labels} if labels else {})}}
-
-
-@pytest.mark.parametrize(
-    ("text", "labels", "chosen"),
-    [
-        ("", {}, True),
-        ("app=x,tier", {"app": "x", "tier": "web"}, True),
-        ("app=x,tier", {"app": "x"}, False),
-        ("app!=x", {}, True),
-        ("app in (x,y),!old", {"app": "y"}, True),
-        ("app in (x,y),!old", {"app": "y", "old": ""}, False),
-        ("app=x,app=y", {"app": "x"}, False),
-    ],
-)
-def test_labels_must_meet_every_requirement(text: str, labels: dict[str, str], chosen: bool) -> None:
-    assert selection.labels(text).matches(labelled(**labels)) is chosen
 
 
 def test_null_labels_are_no_labels() -> None:

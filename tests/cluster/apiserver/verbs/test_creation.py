@@ -92,19 +92,6 @@ def test_a_status_is_not_taken_from_the_client_except_for_nodes(api: Caller) -> 
     assert node["status"]["capacity"] == {"cpu": "2"}
 
 
-def test_generations_start_at_one(api: Caller) -> None:
-    assert api.make(DEPLOYMENTS, deployment("d"))["metadata"]["generation"] == 1
-    assert api.make(PODS, pod("a"))["metadata"]["generation"] == 1
-
-
-def test_a_dry_run_answers_like_the_real_thing_and_stores_nothing(api: Caller) -> None:
-    before = api.server.revision
-    made = api.make(CONFIGS, config("a"), dryRun="All")
-    assert made["metadata"]["uid"]
-    assert (api.get(f"{CONFIGS}/a").status, api.server.revision) == (404, before)
-    assert api.post(CONFIGS, config("a"), dryRun="Some").status == 422
-
-
 def test_the_creator_owns_the_fields(api: Caller) -> None:
     (entry,) = api.make(CONFIGS, config("a", {"x": "y"}), fieldManager="me")["metadata"]["managedFields"]
     assert (entry["manager"], entry["operation"], entry["time"]) == ("me", "Update", STAMP)

@@ -84,14 +84,6 @@ def test_a_pod_with_finalizers_outlives_its_grace(api: Caller) -> None:
     assert api.get(f"{PODS}/a").status == 404
 
 
-def test_preconditions_protect_a_newer_object(api: Caller) -> None:
-    made = api.make(CONFIGS, config("a"))["metadata"]
-    api.patch(f"{CONFIGS}/a", {"data": {"x": "1"}})
-    for wrong in ({"uid": OTHER_UID}, {"resourceVersion": made["resourceVersion"]}):
-        assert api.delete(f"{CONFIGS}/a", {"preconditions": wrong}).status == 409
-    assert api.delete(f"{CONFIGS}/a", {"preconditions": {"uid": made["uid"]}}).status == 200
-
-
 @pytest.mark.parametrize(
     ("policy", "finalizers"), [("Foreground", ["foregroundDeletion"]), ("Orphan", ["orphan"])]
 )

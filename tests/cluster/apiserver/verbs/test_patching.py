@@ -44,19 +44,6 @@ def test_each_kind_of_patch_reaches_the_stored_object(api: Caller) -> None:
     assert "schedulingGates" not in api.patch(f"{PODS}/a", {"spec": {"schedulingGates": None}}).body["spec"]
 
 
-def test_faulty_patches_change_nothing(api: Caller) -> None:
-    made = api.make(CONFIGS, config("a", {"x": "1"}))
-    assert api.patch(f"{CONFIGS}/a", b"[1").status == 400
-    assert api.patch(f"{CONFIGS}/a", {"data": {"x": 1}}).status == 422
-    assert api.patch(f"{CONFIGS}/a", {"kind": "Secret"}).status == 422
-    assert api.patch(f"{CONFIGS}/a", {"apiVersion": None}).status == 400
-    assert api.patch(f"{CONFIGS}/a", {"kind": None}).body == made
-    assert api.patch(f"{CONFIGS}/a", {"metadata": {"name": None}}).status == 400
-    assert api.patch(f"{CONFIGS}/a", {}, "application/json").status == 415
-    assert api.patch(f"{CONFIGS}/none", {}).status == 404
-    assert api.get(f"{CONFIGS}/a").body == made
-
-
 def test_a_refusal_carries_the_warnings_that_came_before_it(api: Caller) -> None:
     api.make(CONFIGS, config("a"))
     for body in ({"unknown": 1, "metadata": {"name": "b"}}, {"apiVersion": None}):
@@ -76,12 +63,6 @@ def test_a_deprecated_resource_says_so_whatever_is_done_with_it(api: Caller) -> 
         ]
 
 
-def test_custom_resources_have_no_strategic_merge(api: Caller) -> None:
-    api.make(DEFINITIONS, definition())
-    api.make(WIDGETS, widget("a"))
-    assert api.patch(f"{WIDGETS}/a", {"spec": {}}, STRATEGIC).status == 415
-
-
 def test_an_apply_creates_and_then_changes(api: Caller) -> None:
     made = api.patch(f"{CONFIGS}/a", applied("a", x="1"), APPLY, fieldManager="one")
     (entry,) = made.body["metadata"]["managedFields"]
@@ -91,14 +72,6 @@ def test_an_apply_creates_and_then_changes(api: Caller) -> None:
     assert (again.status, again.body) == (200, made.body)
     text = b"kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata: {x: '2'}\n"
     assert api.patch(f"{CONFIGS}/a", text, APPLY, fieldManager="one").body["data"] == {"x": "2"}
-
-
-def test_fields_of_another_manager_are_a_conflict_unless_forced(api: Caller) -> None:
-    api.patch(f"{CONFIGS}/a", applied("a", x="1"), APPLY, fieldManager="one")
-    refused = api.patch(f"{CONFIGS}/a", applied("a", x="2"), APPLY, fieldManager="two")
-    assert (refused.status, refused.causes) == (409, {(".data.x", "FieldManagerConflict")})
-    forced = api.patch(f"{CONFIGS}/a", applied("a", x="2"), APPLY, fieldManager="two", force="true").body
-    assert [entry["manager"] for entry in forced["metadata"]["managedFields"]] == ["two"]
 
 
 def test_an_apply_writes_only_what_its_path_writes(api: Caller) -> None:

@@ -5,13 +5,10 @@ from tests.cluster.apiserver.calling import (
     DEPLOYMENTS,
     JSON_PATCH,
     LEASES,
-    PODS,
-    STRATEGIC,
     Caller,
     config,
     deployment,
     lease,
-    pod,
     seen,
 )
 
@@ -75,14 +72,6 @@ def test_the_generation_counts_changes_of_the_spec(api: Caller) -> None:
     assert reported["spec"]["paused"] is True
 
 
-def test_the_status_path_may_label_but_nothing_else(api: Caller) -> None:
-    api.make(PODS, pod("a"))
-    change = {"metadata": {"labels": {"x": "y"}}, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}}
-    body = api.patch(f"{PODS}/a/status", change, STRATEGIC).body
-    assert (body["metadata"]["labels"], body["status"]["phase"]) == ({"x": "y"}, "Running")
-    assert "nodeName" not in body["spec"]
-
-
 def test_metadata_of_the_server_stays(api: Caller) -> None:
     made = api.make(CONFIGS, config("a"))
     change = {"metadata": {"creationTimestamp": None, "generation": 9}}
@@ -106,9 +95,3 @@ def test_a_held_object_goes_with_its_last_finalizer_as_one_event(api: Caller) ->
     assert api.patch(f"{CONFIGS}/a", {"metadata": {"finalizers": None}}).status == 200
     assert seen(watch) == [("MODIFIED", "a"), ("DELETED", "a")]
     assert api.get(f"{CONFIGS}/a").status == 404
-
-
-def test_a_dry_run_of_a_change_shows_it_and_keeps_the_old(api: Caller) -> None:
-    api.make(CONFIGS, config("a", {"x": "old"}))
-    assert api.patch(f"{CONFIGS}/a", {"data": {"x": "new"}}, dryRun="All").body["data"] == {"x": "new"}
-    assert api.get(f"{CONFIGS}/a").body["data"] == {"x": "old"}

@@ -29,29 +29,6 @@ def api() -> Caller:
     return Caller()
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"[]",
-        b'{"metadata":',
-        b'{"metadata": 1}',
-        b'{"kind": "Secret", "metadata": {"name": "a"}}',
-        b'{"apiVersion": "v2", "metadata": {"name": "a"}}',
-        b'{"metadata": {"name": "a"}, "data": {"x": 1}}',
-        b'{"metadata": {"name": "a", "namespace": "elsewhere"}}',
-    ],
-)
-def test_what_is_no_object_of_the_kind_is_a_bad_request(api: Caller, body: bytes) -> None:
-    answer = api.call("POST", CONFIGS, body)
-    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
-
-
-def test_type_and_namespace_come_from_the_path(api: Caller) -> None:
-    made = api.make(CONFIGS, {"metadata": {"name": "a"}})
-    assert (made["kind"], made["apiVersion"], made["metadata"]["namespace"]) == ("ConfigMap", "v1", "default")
-
-
 def test_unknown_and_repeated_fields_warn_fail_or_pass(api: Caller) -> None:
     strict = api.call("POST", CONFIGS, UNKNOWN, fieldValidation="Strict")
     assert strict.status == 400
