@@ -1,6 +1,10 @@
 """The barrier of gangs, and what becomes of Bindings that fail, on a clock that is moved by hand."""
 
+import sys
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
 
 import pytest
 
@@ -248,3 +252,33 @@ def test_a_bind_looks_at_no_more_pods_the_larger_its_gang_is(monkeypatch: pytest
         stage.settle()
         assert len(stage.server.bindings) == size
     assert looked[32] / 32 <= 1.5 * looked[8] / 8
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions are called."""
+    count, before = 0, sys.getprofile()
+
+    def note(_frame: FrameType, event: str, _arg: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def test_a_bind_is_as_much_work_however_many_pods_wait() -> None:
+    """G14."""
+    counts = []
+    for waiting in (5, 100):
+        stage = Stage(gpu_node("node-0", 1))
+        large, pod = [gpu_pod(f"w{n}", gpus=2) for n in range(waiting)], gpu_pod("p")
+        stage.create(*large, pod)
+        for each in (*large, pod):
+            stage.filter(each)
+        counts.append(calls(partial(stage.bound, pod, "node-0")))
+        assert stage.server.bindings == ["p"]
+    assert counts[1] <= counts[0]

@@ -115,3 +115,46 @@ def test_nothing_of_a_gang_is_kept_from_being_deleted(world: World) -> None:
     world.settle()
     objects = [obj for resource in PATHS for obj in world.api.list(PATHS[resource])]
     assert not any(obj["metadata"].get("finalizers") for obj in objects)
+
+
+def test_of_two_gangs_whose_members_come_in_turns_one_has_all_and_the_other_holds_nothing(
+    world: World,
+) -> None:
+    """G5: what has to start together is one group, and half of it never holds what others need."""
+    world.node("node-1", gpus=3)
+    for name in ("ab", "cd"):
+        world.group(name, minMember=2)
+    for member in ("ab-0", "cd-0", "ab-1", "cd-1"):
+        world.pod(member, group=member[:2])
+        world.settle()
+        assert {bound_of(world, name) for name in ("ab", "cd")} <= {0, 2}
+    assert (bound_of(world, "ab"), bound_of(world, "cd"), world.places("cd")) == (2, 0, None)
+
+
+def test_of_two_replicas_with_a_group_each_no_leader_starts_without_its_workers(world: World) -> None:
+    """G8: as LeaderWorkerSet makes them; the leaders alone would have room."""
+    world.node("node-1", gpus=4)
+    index = "leaderworkerset.sigs.k8s.io/worker-index"
+    for replica in ("lws-0", "lws-1"):
+        world.group(replica, minMember=3)
+        world.pod(replica, group=replica, labels={index: "0"})
+    for replica in ("lws-0", "lws-1"):
+        for number in ("1", "2"):
+            world.pod(f"{replica}-{number}", group=replica, labels={index: number})
+    world.settle()
+    assert set(world.bound()) == {"lws-0", "lws-0-1", "lws-0-2"}
+
+
+def test_the_group_that_counts_is_the_one_that_its_client_makes_however_late(world: World) -> None:
+    """G27: no other is made for members meanwhile."""
+    world.node("node-1", gpus=4)
+    for name in ("driver", "exec-1"):
+        world.pod(name, group="spark")
+    world.advance(60)
+    assert (world.bound(), world.api.writes) == ({}, [])
+    world.group("spark", minMember=3)
+    world.advance(60)
+    assert world.bound() == {}
+    world.pod("exec-2", group="spark")
+    world.settle()
+    assert set(world.bound()) == {"driver", "exec-1", "exec-2"}

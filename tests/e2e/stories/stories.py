@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from tests.e2e.stories import (
     crowds,
     deletions,
+    gangs,
     nodes,
     preemptions,
     questions,
@@ -23,6 +24,9 @@ STORIES: tuple[Story, ...] = (
     deletions.a_pod_that_is_deleted_while_it_runs_gives_its_devices_to_the_next,
     deletions.a_gang_member_that_is_deleted_while_the_others_are_held_takes_nothing_along,
     deletions.pods_that_are_deleted_while_one_is_in_allocate_leave_their_devices_free,
+    gangs.members_that_come_before_their_group_wait_and_start_when_it_comes,
+    gangs.a_minimum_below_one_is_refused_by_the_name_of_its_field_and_none_means_one,
+    gangs.members_that_were_let_go_and_lost_their_places_are_unschedulable_to_all,
     preemptions.a_budget_is_kept_while_another_pod_can_go_and_broken_when_none_can,
     preemptions.a_gang_loses_just_the_member_whose_place_is_needed_and_is_joined_again,
     nodes.pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served,

@@ -1,0 +1,78 @@
+"""Stories of gangs and the API: groups that come late, minimums without sense, members that lose their places."""
+
+import asyncio
+from typing import Any
+
+from gpuyard import vocabulary
+from gpuyard.writes import JSON, Reply, Write
+from gpuyard_kube.conditions import condition
+from tests.e2e.stories.cluster import Cluster, node_of, until
+from tests.e2e.stories.deletions import NOBODY
+
+
+async def members_that_come_before_their_group_wait_and_start_when_it_comes(cluster: Cluster) -> None:
+    """G24 to G27: nothing is refused, and no other group is made for them."""
+    names = ["early-0", "early-1"]
+    await asyncio.gather(*(cluster.submit(name, 8, group="early") for name in names))
+    pods = await cluster.pods()
+    assert all(_gates(pods[name]) == [vocabulary.GANG_GATE] for name in names)
+    assert await cluster.items(_groups(cluster)) == []
+    await cluster.gather("early", 3)
+    await until(lambda: _waits(cluster, "early", "GangWaiting"), "the group says that a member is missing")
+    assert not any(map(node_of, (await cluster.pods()).values()))
+    await cluster.submit("early-2", 8, group="early")
+    await cluster.running([*names, "early-2"])
+    await cluster.sound()
+
+
+async def a_minimum_below_one_is_refused_by_the_name_of_its_field_and_none_means_one(
+    cluster: Cluster,
+) -> None:
+    """G32, G33."""
+    for minimum in (0, -1):
+        refused = await _group(cluster, "small", minMember=minimum)
+        assert (refused.status, "spec.minMember" in refused.reason) == (422, True), refused.reason
+    assert (await _group(cluster, "small")).ok
+    await cluster.submit("alone", 1, group="small")
+    await cluster.running(["alone"])
+    await cluster.sound()
+
+
+async def members_that_were_let_go_and_lost_their_places_are_unschedulable_to_all(cluster: Cluster) -> None:
+    """G52: an autoscaler sees no gated pod, but these it sees."""
+    await cluster.gather("ring", 2)
+    await cluster.submit("ring-0", 8, group="ring", schedulerName=NOBODY)
+    await cluster.submit("ring-1", 8, group="ring")
+
+    async def let_go() -> bool:
+        return not any(map(_gates, (await cluster.pods()).values()))
+
+    await until(let_go, "all gates have fallen")
+    await cluster.delete("ring-0")
+
+    async def visible() -> bool:
+        found = condition((await cluster.pods())["ring-1"].get("status") or {}, "PodScheduled")
+        return (found.get("status"), found.get("reason")) == ("False", "Unschedulable")
+
+    await until(visible, "the member that is left is Unschedulable")
+    await cluster.submit("ring-2", 8, group="ring")
+    await cluster.running(["ring-1", "ring-2"])
+    await cluster.sound()
+
+
+def _groups(cluster: Cluster) -> str:
+    return f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{cluster.namespace}/podgroups"
+
+
+async def _group(cluster: Cluster, name: str, **spec: Any) -> Reply:
+    head = {"apiVersion": vocabulary.POD_GROUP_API, "kind": "PodGroup", "metadata": {"name": name}}
+    return await cluster.api.send(Write("POST", _groups(cluster), {**head, "spec": spec}))
+
+
+async def _waits(cluster: Cluster, name: str, reason: str) -> bool:
+    [group] = [found for found in await cluster.items(_groups(cluster)) if found["metadata"]["name"] == name]
+    return bool(condition(group.get("status") or {}, "Scheduled").get("reason") == reason)
+
+
+def _gates(pod: JSON) -> list[str]:
+    return [gate["name"] for gate in pod["spec"].get("schedulingGates") or ()]
