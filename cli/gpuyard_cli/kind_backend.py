@@ -20,7 +20,8 @@ from gpuyard_cli.live_accounts import LiveAccounts
 from gpuyard_cli.observation import Snapshot
 from gpuyard_cli.runner import Outcome
 from gpuyard_cli.yard_files import load_yard
-from gpuyard_kube.http import HttpApi, NoServerError
+from gpuyard_kube.http import HttpApi
+from gpuyard_kube.servers import NoServerError
 
 _CLOSED: Final = {
     401: "get a kubeconfig whose user the cluster knows",

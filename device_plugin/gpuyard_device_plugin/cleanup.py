@@ -15,7 +15,8 @@ from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_device_plugin import cdi, gfd
 from gpuyard_kube import arguments
 from gpuyard_kube.api import Api
-from gpuyard_kube.http import HttpApi, NoServerError
+from gpuyard_kube.http import HttpApi
+from gpuyard_kube.servers import NoServerError
 
 COMMAND = "cleanup"
 _NOTES = (vocabulary.INVENTORY, vocabulary.CONFIG_PROBLEM)

@@ -21,9 +21,10 @@ from gpuyard_device_plugin.service import DevicePlugin
 from gpuyard_device_plugin.shell import PluginShell
 from gpuyard_kube import arguments, logs
 from gpuyard_kube.api import Observer
-from gpuyard_kube.http import HttpApi, NoServerError
+from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
+from gpuyard_kube.servers import NoServerError
 from gpuyard_kube.serving import AddressError, PageServer
 
 log = logging.getLogger("gpuyard.device_plugin")

@@ -28,9 +28,10 @@ from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.ui.routes import Page
 from gpuyard_kube import arguments, logs
-from gpuyard_kube.http import HttpApi, NoServerError
+from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
+from gpuyard_kube.servers import NoServerError
 
 log = logging.getLogger("gpuyard.extender")
 

@@ -3,7 +3,7 @@
 import argparse
 from urllib.parse import urlsplit
 
-from gpuyard_kube.http import NoServerError, Server, server_of
+from gpuyard_kube.servers import NoServerError, Server, server_of
 
 REMEDY = "give --kubeconfig FILE or --api URL"
 

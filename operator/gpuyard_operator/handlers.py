@@ -13,7 +13,7 @@ import aiohttp
 import kopf
 
 from gpuyard_kube.api import Observer
-from gpuyard_kube.http import Server
+from gpuyard_kube.servers import Server
 from gpuyard_operator.cache import PATHS
 
 

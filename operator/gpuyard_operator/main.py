@@ -20,9 +20,10 @@ from gpuyard import vocabulary
 from gpuyard.narration import Beat, Narrator
 from gpuyard_kube import arguments
 from gpuyard_kube.election import Candidate, keep, lead, leads, release
-from gpuyard_kube.http import HttpApi, NoServerError
+from gpuyard_kube.http import HttpApi
 from gpuyard_kube.recording import Recorder
 from gpuyard_kube.runtime import AsyncioRuntime
+from gpuyard_kube.servers import NoServerError
 from gpuyard_kube.serving import AddressError, PageServer
 from gpuyard_operator import handlers, settings
 from gpuyard_operator.checking import Checks

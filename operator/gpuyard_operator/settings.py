@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
 from gpuyard_kube import arguments, logs
-from gpuyard_kube.http import Server
+from gpuyard_kube.servers import Server
 from gpuyard_operator.planner import Trust
 
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gpuyard_cluster.apiserver.http import serve
-from gpuyard_kube.http import Server
+from gpuyard_kube.servers import Server
 from tests.e2e.conformance.conversation import CHECKS, JSON
 from tests.e2e.conformance.embedded import Cluster
 from tests.e2e.conformance.recording import HERE, differing, recorded, records_of

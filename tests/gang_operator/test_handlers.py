@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from gpuyard.writes import JSON
-from gpuyard_kube.http import Server
+from gpuyard_kube.servers import Server
 from gpuyard_operator import handlers
 from gpuyard_operator.cache import PATHS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpuyard_kube import arguments
-from gpuyard_kube.http import NoServerError
+from gpuyard_kube.servers import NoServerError
 
 
 def given(*argv: str) -> argparse.Namespace:

@@ -37,9 +37,10 @@ from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.security import Door
 from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Observer
-from gpuyard_kube.http import HttpApi, Server
+from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
+from gpuyard_kube.servers import Server
 from gpuyard_operator.cache import PATHS as OPERATOR_RESOURCES
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from gpuyard_cluster.wiring.parts import Options
-from gpuyard_kube.http import Server
+from gpuyard_kube.servers import Server
 from gpuyard_operator.settings import Settings
 
 log = logging.getLogger("gpuyard.operator")

@@ -14,7 +14,7 @@ from typing import Any
 
 import aiohttp
 
-from gpuyard_kube.http import Server
+from gpuyard_kube.servers import Server
 from tests.e2e.conformance.masking import Mask
 
 JSON = dict[str, Any]

@@ -8,7 +8,7 @@ import importlib
 import json
 from pathlib import Path
 
-from gpuyard_kube.http import Server
+from gpuyard_kube.servers import Server
 from tests.e2e.conformance.conversation import CHECKS, JSON, conversation
 
 HERE = Path(__file__).parent

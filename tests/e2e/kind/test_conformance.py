@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from gpuyard_kube.http import server_of
+from gpuyard_kube.servers import server_of
 from tests.e2e.conformance.conversation import CHECKS, JSON
 from tests.e2e.conformance.recording import differing, recorded, records_of, write
 
