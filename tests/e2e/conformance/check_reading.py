@@ -17,47 +17,50 @@ async def fill(talk: Conversation) -> None:
         )
 
 
+LABEL_SELECTORS: tuple[str, ...] = (
+    "app=x",
+    "app==x",
+    "app!=x",
+    "app",
+    "!app",
+    "app in (x,y)",
+    "app notin (x)",
+    "app in (x, y),n",
+    "n>1",
+    "n<2",
+    "n gt 1",
+    "app=",
+    "app!=",
+    "app in ()",
+    "app in (x",
+    "app=x,",
+    ",",
+    "app=x app=y",
+    "a b",
+    "=x",
+    "app in (x),app notin (y)",
+    "app=x/y",
+    "App=X",
+    "app = x",
+    " app , n ",
+    "n>x",
+    "(app)",
+    "app in x",
+    "app,!n",
+    "x" * 70,
+    "a/b/c=d",
+    "!",
+    "!!app",
+    "app=x,app=y",
+    "n>=1",
+    "app===x",
+)
+
+
 @check
 async def label_selectors_choose(talk: Conversation) -> None:
     await fill(talk)
-    for text in (
-        "app=x",
-        "app==x",
-        "app!=x",
-        "app",
-        "!app",
-        "app in (x,y)",
-        "app notin (x)",
-        "app in (x, y),n",
-        "n>1",
-        "n<2",
-        "n gt 1",
-        "app=",
-        "app!=",
-        "app in ()",
-        "app in (x",
-        "app=x,",
-        ",",
-        "app=x app=y",
-        "a b",
-        "=x",
-        "app in (x),app notin (y)",
-        "app=x/y",
-        "App=X",
-        "app = x",
-        " app , n ",
-        "n>x",
-        "(app)",
-        "app in x",
-        "app,!n",
-        "x" * 70,
-        "a/b/c=d",
-        "!",
-        "!!app",
-        "app=x,app=y",
-        "n>=1",
-        "app===x",
-    ):
+    for text in LABEL_SELECTORS:
         heard = await talk.ask(
             "GET", talk.at("configmaps"), labelSelector=f"{text}" if "t" in text[:1] else text
         )
@@ -66,40 +69,44 @@ async def label_selectors_choose(talk: Conversation) -> None:
         talk.note(text, heard.status, heard.body.get("reason"), names)
 
 
+FIELD_SELECTORS: tuple[str, ...] = (
+    "metadata.name=a",
+    "metadata.name!=a",
+    "metadata.name==a",
+    "metadata.name=a,metadata.name=b",
+    "data.k=v",
+    "metadata.labels=x",
+    "metadata.name",
+    "metadata.name in (a)",
+    "metadata.namespace=other",
+    ",",
+    "",
+    "metadata.name=a,",
+    "metadata.uid=x",
+    "status.phase=x",
+)
+FIELDS_OF_KINDS: tuple[tuple[str, str], ...] = (
+    ("pods", "spec.nodeName="),
+    ("pods", "status.phase=Running"),
+    ("pods", "spec.schedulerName=x"),
+    ("pods", "spec.priority=1"),
+    ("events", "involvedObject.name=x"),
+    ("events", "reason=x"),
+    ("events", "message=x"),
+    ("secrets", "type=Opaque"),
+    ("services", "spec.type=ClusterIP"),
+    ("services", "spec.clusterIP=None"),
+)
+
+
 @check
 async def field_selectors_choose(talk: Conversation) -> None:
     await fill(talk)
-    for text in (
-        "metadata.name=a",
-        "metadata.name!=a",
-        "metadata.name==a",
-        "metadata.name=a,metadata.name=b",
-        "data.k=v",
-        "metadata.labels=x",
-        "metadata.name",
-        "metadata.name in (a)",
-        "metadata.namespace=other",
-        ",",
-        "",
-        "metadata.name=a,",
-        "metadata.uid=x",
-        "status.phase=x",
-    ):
+    for text in FIELD_SELECTORS:
         heard = await talk.ask("GET", talk.at("configmaps"), fieldSelector=text, labelSelector="t")
         names = [item["metadata"]["name"] for item in heard.body.get("items") or []]
         talk.note(text, heard.status, heard.body.get("reason"), names)
-    for resource, text in (
-        ("pods", "spec.nodeName="),
-        ("pods", "status.phase=Running"),
-        ("pods", "spec.schedulerName=x"),
-        ("pods", "spec.priority=1"),
-        ("events", "involvedObject.name=x"),
-        ("events", "reason=x"),
-        ("events", "message=x"),
-        ("secrets", "type=Opaque"),
-        ("services", "spec.type=ClusterIP"),
-        ("services", "spec.clusterIP=None"),
-    ):
+    for resource, text in FIELDS_OF_KINDS:
         heard = await talk.ask("GET", talk.at(resource), fieldSelector=text)
         talk.note(resource, text, heard.status, heard.body.get("reason"))
     for path in ("/api/v1/nodes", "/api/v1/namespaces", "/apis/apps/v1/replicasets", "/apis/batch/v1/jobs"):

@@ -160,6 +160,35 @@ async def other_kinds_are_validated_too(talk: Conversation) -> None:
         talk.judged([plural, body], heard)
 
 
+SPEC_CHANGES: tuple[JSON, ...] = (
+    {"containers": [{**CONTAINER, "image": "other"}]},
+    {"containers": [{**CONTAINER, "command": ["x"]}]},
+    {"containers": [CONTAINER, {**CONTAINER, "name": "d"}]},
+    {"activeDeadlineSeconds": 50},
+    {"activeDeadlineSeconds": 60},
+    {"activeDeadlineSeconds": 40},
+    {"tolerations": [{"key": "a", "operator": "Exists"}]},
+    {"nodeSelector": {"a": "b"}},
+    {"nodeSelector": {"a": "c"}},
+    {"nodeName": "n"},
+    {"schedulingGates": [{"name": "a/b"}, {"name": "c/d"}]},
+    {"schedulingGates": []},
+    {"nodeSelector": {"a": "b", "c": "d"}},
+    {"schedulerName": "other"},
+    {"priority": 5},
+    {"terminationGracePeriodSeconds": 1},
+    {"restartPolicy": "Never"},
+    {"hostNetwork": True},
+)
+STATUSES: tuple[JSON, ...] = (
+    {"phase": "Odd"},
+    {"phase": "Running"},
+    {"nominatedNodeName": "n"},
+    {"conditions": [{"type": "x"}]},
+    {"podIP": "10.0.0.1"},
+)
+
+
 @check
 async def pods_change_only_where_they_may(talk: Conversation) -> None:
     path = talk.at("pods", "p")
@@ -168,34 +197,9 @@ async def pods_change_only_where_they_may(talk: Conversation) -> None:
     await talk.post(
         talk.at("pods"), {"metadata": {"name": "p"}, "spec": {**spec, "schedulingGates": [{"name": "a/b"}]}}
     )
-    for change in (
-        {"containers": [{**CONTAINER, "image": "other"}]},
-        {"containers": [{**CONTAINER, "command": ["x"]}]},
-        {"containers": [CONTAINER, {**CONTAINER, "name": "d"}]},
-        {"activeDeadlineSeconds": 50},
-        {"activeDeadlineSeconds": 60},
-        {"activeDeadlineSeconds": 40},
-        {"tolerations": [{"key": "a", "operator": "Exists"}]},
-        {"nodeSelector": {"a": "b"}},
-        {"nodeSelector": {"a": "c"}},
-        {"nodeName": "n"},
-        {"schedulingGates": [{"name": "a/b"}, {"name": "c/d"}]},
-        {"schedulingGates": []},
-        {"nodeSelector": {"a": "b", "c": "d"}},
-        {"schedulerName": "other"},
-        {"priority": 5},
-        {"terminationGracePeriodSeconds": 1},
-        {"restartPolicy": "Never"},
-        {"hostNetwork": True},
-    ):
+    for change in SPEC_CHANGES:
         talk.judged(change, await talk.ask("PATCH", path, {"spec": change}, STRATEGIC))
-    for status in (
-        {"phase": "Odd"},
-        {"phase": "Running"},
-        {"nominatedNodeName": "n"},
-        {"conditions": [{"type": "x"}]},
-        {"podIP": "10.0.0.1"},
-    ):
+    for status in STATUSES:
         await talk.patch(
             f"{path}/status", {"status": status, "spec": {"priority": 9}, "metadata": {"labels": {"s": "t"}}}
         )
