@@ -105,14 +105,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--stand-by", action="store_true", help="with --advertise: wait until the Lease is free instead"
     )
-    found.add_argument("--tls-cert", metavar="FILE", type=Path, help="serve TLS with this certificate (PEM)")
-    found.add_argument("--tls-key", metavar="FILE", type=Path, help="the key of --tls-cert")
-    found.add_argument(
-        "--client-ca",
-        metavar="FILE",
-        type=Path,
-        help="answer the verbs only to clients with a certificate of this authority",
-    )
+    _add_tls(found)
     found.add_argument(
         "--policy",
         choices=registry.names(),
@@ -126,3 +119,14 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--log-format", choices=logs.FORMATS, default="text", help="(default: %(default)s)")
     return found
+
+
+def _add_tls(found: argparse.ArgumentParser) -> None:
+    found.add_argument("--tls-cert", metavar="FILE", type=Path, help="serve TLS with this certificate (PEM)")
+    found.add_argument("--tls-key", metavar="FILE", type=Path, help="the key of --tls-cert")
+    found.add_argument(
+        "--client-ca",
+        metavar="FILE",
+        type=Path,
+        help="answer the verbs only to clients with a certificate of this authority",
+    )

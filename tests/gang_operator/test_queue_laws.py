@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from gpuyard import vocabulary
 from gpuyard.groups import reservations
+from gpuyard.writes import JSON
 from gpuyard_operator.cache import PATHS, Cache
 from tests.gang_operator.world import World, gpus_of, group_path, pod_path
 
@@ -104,17 +105,17 @@ def test_books_kept_event_by_event_are_those_that_are_made_anew(
     world, kept = Counting(), Cache()
     for resource in PATHS:
         kept.replace(resource, [])
-    seen: dict[str, set[str]] = {resource: set() for resource in PATHS}
+    seen: dict[str, dict[str, JSON]] = {resource: {} for resource in PATHS}
 
     def learn() -> None:
         """What has changed, as a watch tells it."""
         for resource, path in PATHS.items():
             listed = {obj["metadata"]["uid"]: obj for obj in world.api.list(path)}
-            for uid in seen[resource] - listed.keys():
-                kept.observe(resource, "DELETED", {"metadata": {"uid": uid}})
+            for uid in seen[resource].keys() - listed.keys():
+                kept.observe(resource, "DELETED", seen[resource][uid])
             for obj in listed.values():
                 kept.observe(resource, "MODIFIED", obj)
-            seen[resource] = set(listed)
+            seen[resource] = listed
         kept.queues.settle(world.clock.now())
 
     for name in order:
