@@ -18,6 +18,7 @@ kube-scheduler must have said that it is unschedulable, and must not make room f
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gpuyard import vocabulary
 from gpuyard.groups import reservations
@@ -54,7 +55,7 @@ def evict_victims(gang: Gang, view: View, reservation: Reservation) -> Decision 
     # kube-scheduler keeps the CPU and memory that become free for them, too.
     writes = (*gang.report(verdict), *actions.nominate(seated), *cleared.writes)
     events = _told(cleared, about, reservation)
-    return Decision(writes, reservation.expires, says=cleared.says, evicts=cleared.evicts, events=events)
+    return replace(cleared, writes=writes, requeue_at=reservation.expires, events=events)
 
 
 def alone(view: View, now: float) -> Decision:
@@ -98,9 +99,7 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
     if view.preemption.present and _is_useful(view, seated, reservation, now):
         cleared = _clear(view, f"pod {reservation.namespace}/{reservation.seats[0].name}")
         events = _told(cleared, reasons.about("v1", "Pod", seated[0][0]), reservation)
-        return Decision(
-            cleared.writes, reservation.expires, says=cleared.says, evicts=cleared.evicts, events=events
-        )
+        return replace(cleared, requeue_at=reservation.expires, events=events)
     if not seated:
         return Decision((unreserve,), says="its place is reserved no longer: the pod waits no more")
     if _is_in_vain(view, seated, reservation, now):
@@ -145,18 +144,17 @@ def _is_in_vain(view: View, seated: Sequence[tuple[Member, str]], found: Reserva
 
 def _clear(view: View, preemptor: str) -> Decision:
     """The evictions that are left to do, with an event for each."""
-    going = view.preemption.unevicted
-    events = tuple(
-        Told(reasons.about("v1", "Pod", victim), "Preempted", f"Preempted by {preemptor}") for victim in going
-    )
+    going, text = view.preemption.unevicted, f"Preempted by {preemptor}"
+    writes = tuple(map(actions.evict, going))
+    told = (Told(reasons.about("v1", "Pod", victim), "Preempted", text) for victim in going)
+    written = dict(zip((write.path for write in writes), told, strict=True))
     says = f"evicts {_names(going)}" if going else ""
-    return Decision(tuple(map(actions.evict, going)), says=says, evicts=bool(going), events=events)
+    return Decision(writes, says=says, evicts=bool(going), written=written)
 
 
 def _told(cleared: Decision, about: JSON, reservation: Reservation) -> tuple[Told, ...]:
-    if not cleared.evicts:
-        return ()
-    return (*cleared.events, Told(about, "Preempting", f"Evicts for it: {_names(reservation.victims)}"))
+    told = Told(about, "Preempting", f"Evicts for it: {_names(reservation.victims)}")
+    return (told,) if cleared.evicts else ()
 
 
 def _names(victims: Sequence[Victim]) -> str:

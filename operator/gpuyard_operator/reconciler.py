@@ -14,7 +14,7 @@ from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.pods import memberships
 from gpuyard.writes import Write
 from gpuyard_kube.api import Api
-from gpuyard_kube.recording import Recorder, Source
+from gpuyard_kube.recording import Recorder, Source, Told
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
 from gpuyard_operator.admission import Admission
@@ -86,8 +86,10 @@ class Reconciler:
         for write in decision.writes:
             if self._stopped or not await self._write(item, write):
                 return False
+            if write.path in decision.written:
+                self._record(decision.written[write.path])
         for told in decision.events:
-            self._recorder.record(Source(vocabulary.OPERATOR), told)
+            self._record(told)
         if decision.ask is not None and not self._stopped:
             await self._ask(item, decision.ask)
         return decision.ask is None and all(map(tally.is_status, decision.writes))
@@ -150,6 +152,9 @@ class Reconciler:
             return False
         self._touch(self._cache.replace_pods(item.key, *items(reply)))
         return True
+
+    def _record(self, told: Told) -> None:
+        self._recorder.record(Source(vocabulary.OPERATOR), told)
 
     def _tell(self, item: WorkItem, text: str) -> None:
         if text and text != item.said:

@@ -1,6 +1,7 @@
 """What reconciling looks at, and what comes out of it, as values."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gpuyard.groups.plans import PlanRequest
 from gpuyard.writes import JSON, Write
@@ -41,3 +42,5 @@ class Decision:
     """The writes take pods away: be sure of what was seen before."""
     events: tuple[Told, ...] = ()
     """For people, once all is written."""
+    written: Mapping[str, Told] = field(default_factory=dict)
+    """For people, by the path of a write, once that is done."""

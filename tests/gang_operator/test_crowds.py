@@ -49,40 +49,6 @@ def test_a_large_gang_without_room_does_not_hold_up_a_small_one_that_came_later(
     assert (bound_of(world, "large"), bound_of(world, "small")) == (0, 2)
 
 
-def test_the_writes_for_a_gang_grow_with_its_members_and_not_with_their_square(world: World) -> None:
-    """G45, G59: two for each member, and a few for the group."""
-    world.node("node-1", gpus=40)
-    gang(world, "ring", size=40)
-    world.settle()
-    assert bound_of(world, "ring") == 40
-    assert len(world.api.writes) <= 2 * 40 + 6
-
-
-def test_the_pods_of_a_large_gang_are_taken_in_together(world: World) -> None:
-    """Each look is at all members: one for each event of 512 would be a quarter of a million."""
-    size = 130
-    world.node("node-1", gpus=size)
-    gang(world, "ring", size)
-    world.advance(1)
-    assert bound_of(world, "ring") == size
-    assert world.operator.tally.reconciles <= 40
-    assert len(world.api.writes) <= 2 * size + 20
-
-
-def test_a_gang_that_has_started_is_not_looked_at_again_because_others_start(world: World) -> None:
-    """2,000 that start one after the other would be looked at millions of times."""
-    looks = []
-    for first, last in ((0, 3), (3, 15)):
-        before = world.operator.tally.reconciles
-        for number in range(first, last):
-            world.node(f"node-{number:02}", gpus=2)
-            gang(world, f"g{number:02}", size=2)
-            world.settle()
-        looks.append((world.operator.tally.reconciles - before) / (last - first))
-    assert len(world.bound()) == 2 * 15
-    assert looks[1] <= looks[0]
-
-
 def test_a_group_with_all_the_luggage_that_an_object_may_carry_is_served(world: World) -> None:
     """G57: clients copy the annotations of their jobs; together with ours they must not become too many."""
     world.node("node-1", gpus=2)
