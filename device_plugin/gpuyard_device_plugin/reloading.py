@@ -25,11 +25,8 @@ _LABELS: Final = (vocabulary.YARD_NODE, vocabulary.PLUGIN_CONFIG)
 class Reloading:
     """Keeps a plugin to its `sources`, and the CDI specification in `cdi_folder` to the plugin."""
 
-    def __init__(
-        self, plugin: DevicePlugin, sources: Sources, cdi_folder: Path, poll_seconds: float = POLL_SECONDS
-    ) -> None:
-        self._plugin, self._sources, self._poll_seconds = plugin, sources, poll_seconds
-        self._cdi_folder = cdi_folder
+    def __init__(self, plugin: DevicePlugin, sources: Sources, cdi_folder: Path) -> None:
+        self._plugin, self._sources, self._cdi_folder = plugin, sources, cdi_folder
         self._looked_at: object = None
         self._problem = ""
 
@@ -37,7 +34,7 @@ class Reloading:
         """Until cancelled."""
         while True:
             self.look()
-            await asyncio.sleep(self._poll_seconds)
+            await asyncio.sleep(POLL_SECONDS)
 
     def look(self) -> None:
         """Follow what has changed since the last look."""

@@ -39,9 +39,9 @@ def family(found: JSON, replica_sets: Sequence[JSON]) -> Family:
     return Family(new, tuple(each for each in by_age if each is not new))
 
 
-def hash_of(template: JSON, collisions: int = 0) -> str:
-    """What follows from a template, in letters that make no words. `collisions` gives another one."""
-    text = orjson.dumps([_bare(template), collisions], option=orjson.OPT_SORT_KEYS)
+def hash_of(template: JSON) -> str:
+    """What follows from a template, in letters that make no words."""
+    text = orjson.dumps([_bare(template), 0], option=orjson.OPT_SORT_KEYS)
     return "".join(_LETTERS[int(digit)] for digit in str(zlib.crc32(text)))
 
 

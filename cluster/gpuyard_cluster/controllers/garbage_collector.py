@@ -7,7 +7,6 @@ from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.writes import JSON
 from gpuyard_cluster.controllers import discovered
 from gpuyard_cluster.controllers.garbage import Decision, decide, unknown_owners
@@ -23,11 +22,8 @@ RETRY_SECONDS = 1.0
 class GarbageCollector(Worker):
     """A `gpuyard_kube.api.Observer` of `resources`: name -> path of the collection, as an informer takes them."""
 
-    def __init__(
-        self, api: Api, runtime: Runtime, resources: Mapping[str, str], *, narrate: Narrator = silent
-    ) -> None:
+    def __init__(self, api: Api, runtime: Runtime, resources: Mapping[str, str]) -> None:
         super().__init__(api, runtime, "garbage-collector", resources)
-        self._narrate = narrate
         self._paths = dict(resources)
         self._graph = Graph()
         self._waiting: dict[str, None] = {}
@@ -105,7 +101,4 @@ class GarbageCollector(Worker):
         base, _, plural = self._paths[item.resource].rpartition("/")
         path = f"{base}{place}/{plural}/{item.name}"
         reply = await self._api.send(replace(write, path=path))
-        if reply.ok:
-            verb = "deleted" if write.method == "DELETE" else "patched"
-            self._narrate(Beat(self._actor, f"{item.resource} {item.namespace}/{item.name}: {verb}"))
         return reply.ok or reply.status == 404

@@ -56,12 +56,7 @@ def conditions(job: JSON, counts: Counts, ending: Ending | None, now: str) -> tu
     kind = "FailureTarget" if ending.failed else "SuccessCriteriaMet"
     if not has(found, kind):
         found.append(_condition(kind, "True", ending.reason, ending.message, now))
-    elif (
-        not counts.active
-        and not counts.terminating
-        and not any(counts.uncounted)
-        and _all_counted(job, counts)
-    ):
+    elif not counts.active and not counts.terminating and not any(counts.uncounted) and _all_counted(job):
         found.append(
             _condition("Failed" if ending.failed else "Complete", "True", ending.reason, ending.message, now)
         )
@@ -97,7 +92,7 @@ def _said(found: JSON) -> Ending | None:
     return Ending(found["type"] == "FailureTarget", found.get("reason", ""), found.get("message", ""))
 
 
-def _all_counted(job: JSON, counts: Counts) -> bool:
+def _all_counted(job: JSON) -> bool:
     waiting = (job.get("status") or {}).get("uncountedTerminatedPods") or {}
     return not (waiting.get("succeeded") or waiting.get("failed"))
 

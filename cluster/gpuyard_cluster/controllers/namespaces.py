@@ -7,7 +7,6 @@ anew each time, so there is nothing to lose.
 from collections.abc import Coroutine, Iterable
 from typing import Any
 
-from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.controllers import content, discovered
 from gpuyard_cluster.controllers.worker import Worker
@@ -22,9 +21,8 @@ POLL_SECONDS = 0.5
 class NamespaceController(Worker):
     """A `gpuyard_kube.api.Observer` of "namespaces". Events of other resources may be given too: they save time."""
 
-    def __init__(self, api: Api, runtime: Runtime, *, narrate: Narrator = silent) -> None:
+    def __init__(self, api: Api, runtime: Runtime) -> None:
         super().__init__(api, runtime, "namespace-controller")
-        self._narrate = narrate
         self._leaving: dict[str, JSON] = {}
         self._due: dict[str, float] = {}
 
@@ -70,14 +68,15 @@ class NamespaceController(Worker):
         """One round: delete everything, then let the namespace go or say what remains."""
         try:
             remaining = await self._delete_content(name)
-        except ConnectionError as error:
-            self._narrate(Beat(self._actor, f"{name}: {error}"))
+        except ConnectionError:
             return
         namespace = self._leaving.get(name)
         if namespace is None:
             return
-        write = content.report(namespace, remaining, rfc3339(self._runtime.now())) if remaining else None
-        await self._send(content.finish(namespace) if not remaining else write, name)
+        if not remaining:
+            await self._api.send(content.finish(namespace))
+        elif write := content.report(namespace, remaining, rfc3339(self._runtime.now())):
+            await self._api.send(write)
 
     async def _delete_content(self, name: str) -> content.Remaining:
         """Delete all objects in the namespace; those that are still there afterwards."""
@@ -95,8 +94,3 @@ class NamespaceController(Worker):
             raise ConnectionError(reply.reason)
         items: list[JSON] = reply.body.get("items") or []
         return items
-
-    async def _send(self, write: Write | None, name: str) -> None:
-        reply = await self._api.send(write) if write is not None else None
-        if write is not None and write.method == "PUT" and reply is not None and reply.ok:
-            self._narrate(Beat(self._actor, f"{name}: empty, released"))

@@ -119,10 +119,9 @@ def create(pod: JSON, owner: JSON, *, text: str = "Created pod: {name}") -> Act:
     return Act(Write("POST", path, pod), done, Note(owner, "FailedCreate", "Error creating: {why}", True))
 
 
-def remove(pod: JSON, owner: JSON, *, text: str = "Deleted pod: {name}") -> Act:
+def remove(pod: JSON, owner: JSON) -> Act:
     """Delete a pod, and tell its owner."""
-    name = pod["metadata"]["name"]
-    done = Note(owner, "SuccessfulDelete", text.replace("{name}", name))
+    done = Note(owner, "SuccessfulDelete", f"Deleted pod: {pod['metadata']['name']}")
     return Act(delete(PODS, pod), done, Note(owner, "FailedDelete", "Error deleting: {why}", True))
 
 

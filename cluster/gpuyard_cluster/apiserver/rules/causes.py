@@ -43,9 +43,9 @@ def forbidden(field: str, detail: str) -> Cause:
     return Cause(field, "FieldValueForbidden", f"Forbidden: {detail}")
 
 
-def too_long(field: str, limit: int, unit: str = "bytes") -> Cause:
+def too_long(field: str, limit: int) -> Cause:
     """A text over its limit."""
-    return Cause(field, "FieldValueTooLong", f"Too long: may not be more than {limit} {unit}")
+    return Cause(field, "FieldValueTooLong", f"Too long: may not be more than {limit} bytes")
 
 
 def too_many(field: str, count: int, limit: int) -> Cause:

@@ -22,7 +22,7 @@ def bind(backend: Backend, target: Target, binding: JSON, options: WriteOptions)
     binding = admission.mutate(backend, attempt, binding)
     admission.validate(backend, attempt, binding)
     given = binding["metadata"]
-    node = _node(target, binding)
+    node = _node(binding)
     pod = backend.read(target).copy()
     preconditions = {key: given.get(key) for key in ("uid", "resourceVersion")}
     metadata.check_preconditions(target, pod["metadata"], preconditions)
@@ -39,7 +39,7 @@ def bind(backend: Backend, target: Target, binding: JSON, options: WriteOptions)
     commits.put(backend, target, pod, dry_run=options.dry_run)
 
 
-def _node(target: Target, binding: JSON) -> str:
+def _node(binding: JSON) -> str:
     aim = binding.get("target") or {}
     causes = []
     if aim.get("kind") not in (None, "", "Node"):
