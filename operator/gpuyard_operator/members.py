@@ -10,12 +10,11 @@ from typing import Any
 from gpuyard import vocabulary
 from gpuyard.groups.roles import Role, role_of
 from gpuyard.pods import memberships
+from gpuyard.pods.phases import ENDED
 from gpuyard.pods.requests import is_device_resource
 from gpuyard.writes import JSON
 from gpuyard_kube.conditions import condition
 from gpuyard_kube.timestamps import seconds
-
-ENDED = ("Succeeded", "Failed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ from typing import Any, Final
 from gpuyard.groups import queues, reservations
 from gpuyard.groups.queues import Queue, turn
 from gpuyard.pods.amounts import Amounts
+from gpuyard.pods.phases import ENDED
 from gpuyard.verdicts import SCHEDULED, Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.timestamps import seconds
 from gpuyard_operator import groups, members
 from gpuyard_operator.gang import Gang, members_of
 from gpuyard_operator.groups import Key
-from gpuyard_operator.members import ENDED, Member
+from gpuyard_operator.members import Member
 from gpuyard_operator.view import View
 
 HEAD_SECONDS: Final = 3600.0
