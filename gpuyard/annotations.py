@@ -137,6 +137,8 @@ def _gpu(document: Mapping[str, Any]) -> GPU:
 
 def _mutual(gpus: Sequence[GPU]) -> tuple[GPU, ...]:
     """A link that one end says to be lost is lost for both: tools read it from either. None leads to itself."""
+    if not any(gpu.lost_links for gpu in gpus):
+        return tuple(gpus)
     lost = {gpu.index: set(gpu.lost_links) - {gpu.index} for gpu in gpus}
     for gpu in gpus:
         for other in lost[gpu.index] & lost.keys():

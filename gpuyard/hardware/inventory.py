@@ -141,7 +141,8 @@ def _shares(device: Device, sharing: Sharing) -> Iterator[Device]:
     resource = device.resource + vocabulary.SHARED_SUFFIX * sharing.renamed
     for replica in range(replicas):
         identity = f"{device.id}::{replica}"
-        yield dataclasses.replace(device, id=identity, resource=resource, replica=replica)
+        place = (device.gpu, device.healthy, device.start, device.size)
+        yield Device(identity, resource, *place, replica, device.profile)
 
 
 # Read anew with every pod that comes or goes; bounded, because nodes do so too.

@@ -9,10 +9,20 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Final
 
-from gpuyard.hardware.inventory import Device, Inventory
+from gpuyard.hardware.gpus import GPU
+from gpuyard.hardware.inventory import Device, Inventory, MigStrategy, Sharing
 from gpuyard.pods import limits
 from gpuyard.pods.limits import Limits
+
+_GPU_FIELDS: Final = tuple(
+    field.name for field in dataclasses.fields(GPU) if field.name not in ("uuid", "instances")
+)
+_DEVICE_FIELDS: Final = tuple(field.name for field in dataclasses.fields(Device) if field.name != "id")
+_OF_GPU, _OF_DEVICE = attrgetter(*_GPU_FIELDS), attrgetter(*_DEVICE_FIELDS)
+"""What nodes that are alike have in common."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,22 +102,30 @@ def _occupancy(layout: Layout, owned: tuple[int, ...], used: tuple[Limits, ...])
 
 @functools.lru_cache(maxsize=16384)
 def _layout(inventory: Inventory) -> Layout:
-    numbers: dict[str, str] = {}
+    numbers: dict[str, int] = {}
     devices = inventory.devices()
     for i, device in enumerate(devices):
-        numbers.setdefault(device.id, str(i))
-    gpus = tuple(dataclasses.replace(gpu, uuid="", instances=()) for gpu in inventory.gpus)
-    # `dataclasses.replace` would be a fifth of what it takes to read 5,000 nodes.
-    numbered = tuple(
-        Device(numbers[d.id], d.resource, d.gpu, d.healthy, d.start, d.size, d.replica, d.profile)
-        for d in devices
-    )
-    return _shared(dataclasses.replace(inventory, gpus=gpus), numbered)
+        numbers.setdefault(device.id, i)
+    # Tuples, because to make objects of all of them would be half of what it takes to read 5,000 nodes.
+    shared = tuple(map(_OF_GPU, inventory.gpus)), inventory.sharing, inventory.mig_strategy
+    return _shared(*shared, tuple(map(_OF_DEVICE, devices)), tuple(numbers[device.id] for device in devices))
 
 
 @functools.lru_cache(maxsize=4096)
-def _shared(inventory: Inventory, devices: tuple[Device, ...]) -> Layout:
+def _shared(
+    gpus: tuple[tuple[Any, ...], ...],
+    sharing: Sharing,
+    strategy: MigStrategy,
+    devices: tuple[tuple[Any, ...], ...],
+    numbers: tuple[int, ...],
+) -> Layout:
+    """Of all nodes with these GPUs and devices."""
+    anonymous = tuple(GPU(uuid="", **dict(zip(_GPU_FIELDS, found, strict=True))) for found in gpus)
+    numbered = tuple(
+        Device(id=str(number), **dict(zip(_DEVICE_FIELDS, found, strict=True)))
+        for number, found in zip(numbers, devices, strict=True)
+    )
     offers: dict[str, tuple[Device, ...]] = {}
-    for device in devices:
+    for device in numbered:
         offers[device.resource] = (*offers.get(device.resource, ()), device)
-    return Layout(inventory, devices, offers)
+    return Layout(Inventory(anonymous, sharing, strategy), numbered, offers)

@@ -5,7 +5,7 @@ thousandths, memory, ephemeral storage and hugepages in bytes, `pods` and extend
 """
 
 import enum
-from collections import defaultdict
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -44,14 +44,15 @@ def peak(steps: Iterable[tuple[ContainerKind, Amounts]]) -> dict[str, int]:
 
     An init container runs beside the sidecars that started before it; app containers run beside all of them.
     """
-    running: dict[str, int] = defaultdict(int)
-    highest: dict[str, int] = defaultdict(int)
+    running: dict[str, int] = {}
+    highest: dict[str, int] = {}
     for kind, amounts in steps:
         for resource, amount in amounts.items():
-            highest[resource] = max(highest[resource], running[resource] + amount)
+            beside = running.get(resource, 0) + amount
             if kind is not ContainerKind.INIT:
-                running[resource] += amount
-    return dict(highest)
+                running[resource] = beside
+            highest[resource] = max(highest.get(resource, 0), beside)
+    return highest
 
 
 def requests_of(pod: JSON) -> dict[str, int]:
@@ -89,6 +90,8 @@ def _nano_of(text: Any) -> int:
         return 0
 
 
+# Thousands of pods ask for the same few amounts.
+@functools.lru_cache(maxsize=8192)
 def _units(resource: str, nano: int) -> int:
     quantity = quantities.Quantity(nano)
     return quantity.milli if resource == CPU else quantity.rounded_up

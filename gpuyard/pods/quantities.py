@@ -24,6 +24,7 @@ class Notation(enum.Enum):
     EXPONENT = enum.auto()
 
 
+_WRITTEN = (str, int, float)
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {power: suffix for suffix, power in _DECIMAL.items()}
@@ -63,7 +64,7 @@ class Quantity:
 
 def parse(text: str | int | float) -> Quantity:
     """The quantity of a text or JSON number; ValueError names the text."""
-    if isinstance(text, bool) or not isinstance(text, str | int | float):
+    if isinstance(text, bool) or not isinstance(text, _WRITTEN):
         raise ValueError(f"quantity {text!r:.40} must be a string or a number")
     written = str(text)
     if len(written) > LONGEST:
