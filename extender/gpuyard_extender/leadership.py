@@ -12,6 +12,7 @@ from gpuyard.writes import JSON, Reply, Write
 from gpuyard_extender.endpoints import SLICES, Address, publication
 from gpuyard_kube.api import Api
 from gpuyard_kube.election import Candidate, Sight, decide, keep, lead, leads, release
+from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
 
 LEASE_SECONDS: Final = 6
@@ -91,7 +92,7 @@ class Leadership:
 
     async def run(self) -> None:
         """Stand for election, again and again, until the Lease is handed back."""
-        self._runtime.spawn(self._publish(), "endpoint slice")
+        keep_on(self._runtime, self._publish, "endpoint slice")
         if self._takes_over:
             await self._seize()
         while not self._ending:
@@ -128,21 +129,19 @@ class Leadership:
                     return
             await self._runtime.sleep_until(self._runtime.now() + RETRY_SECONDS / 10)
 
-    async def _publish(self) -> None:
+    async def _publish(self) -> bool:
         """Keep the Service leading here for as long as this extender is the active one."""
-        while True:
-            listed = "endpointslices" in self._seen
-            write = (
-                publication(self._address, self._seen["endpointslices"]) if listed and self.leading else None
-            )
-            if write is None:
-                await self._changed.wait()
-                continue
-            reply = await self._api.send(write)
-            if reply.ok:
-                self._learn("endpointslices", None if write.method == "DELETE" else reply.body)
-            else:
-                await self._runtime.sleep_until(self._runtime.now() + RETRY_SECONDS / 10)
+        listed = "endpointslices" in self._seen
+        write = publication(self._address, self._seen["endpointslices"]) if listed and self.leading else None
+        if write is None:
+            await self._changed.wait()
+            return True
+        reply = await self._api.send(write)
+        if reply.ok:
+            self._learn("endpointslices", None if write.method == "DELETE" else reply.body)
+        else:
+            await self._runtime.sleep_until(self._runtime.now() + RETRY_SECONDS / 10)
+        return True
 
     def _learn(self, resource: str, obj: JSON | None) -> None:
         self._seen[resource] = obj

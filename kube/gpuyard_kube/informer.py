@@ -54,12 +54,16 @@ class Informer:
             except ExpiredError:
                 continue
             except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
-                problem = f"{error or type(error).__name__}"
+                problem = f"{str(error) or type(error).__name__}"
                 if pause >= TOLD_PAUSE and problem != told:
                     log.warning("%s cannot be listed: %s; trying again", resource, problem)
                     told = problem
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
+            except Exception:
+                # A fault of the observer: it is to know all the rest, and what comes.
+                log.exception("%s cannot be taken in; trying again", resource)
+                await asyncio.sleep(LONGEST_PAUSE)
 
     async def _list(self, resource: str, path: str) -> str:
         bare, query = _split(path)

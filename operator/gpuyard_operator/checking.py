@@ -7,9 +7,11 @@ soon as it is there the work goes on.
 
 import logging
 import threading
+from functools import partial
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
+from gpuyard_kube.loops import keep_on
 from gpuyard_kube.recording import Recorder, Source, Told
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator.service import Operator
@@ -27,25 +29,27 @@ class Checks:
 
     def __init__(self, operator: Operator, runtime: Runtime, recorder: Recorder, lease: JSON | None) -> None:
         self._operator, self._runtime, self._recorder, self._lease = operator, runtime, recorder, lease
-        self._unlisted = "nothing was listed yet"
+        self._unlisted, self._known = "nothing was listed yet", ""
 
     @property
     def problem(self) -> str:
         """Why the operator cannot do its work; empty when it can."""
         return self._unlisted or next(iter(self._operator.tally.forbidden.values()), "")
 
-    async def keep(self, ready: threading.Event) -> None:
+    def start(self, ready: threading.Event) -> None:
         """List everything from time to time; `ready` is set when that has been done for the first time."""
-        known = ""
-        while True:
-            self._unlisted = await self._operator.resync()
-            if self.problem != known:
-                known = self.problem
-                self._tell(known)
-            if not self._unlisted:
-                ready.set()
-            pause = RESYNC_SECONDS if ready.is_set() and not known else SYNC_RETRY_SECONDS
-            await self._runtime.sleep_until(self._runtime.now() + pause)
+        keep_on(self._runtime, partial(self._look, ready), "checks")
+
+    async def _look(self, ready: threading.Event) -> bool:
+        self._unlisted = await self._operator.resync()
+        if self.problem != self._known:
+            self._known = self.problem
+            self._tell(self._known)
+        if not self._unlisted:
+            ready.set()
+        pause = RESYNC_SECONDS if ready.is_set() and not self._known else SYNC_RETRY_SECONDS
+        await self._runtime.sleep_until(self._runtime.now() + pause)
+        return True
 
     def _tell(self, problem: str) -> None:
         log.log(logging.WARNING if problem else logging.INFO, "%s", problem or "nothing is missing any more")

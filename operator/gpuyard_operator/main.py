@@ -57,7 +57,7 @@ async def run(
     metrics.watch(operator, checks)
 
     async def started() -> None:
-        runtime.spawn(checks.keep(ready), "checks")
+        checks.start(ready)
 
     async def ending() -> None:
         stop.set()  # after a signal kopf would wait 5 s for its own task that waits for this

@@ -35,7 +35,7 @@ def checks(world: World) -> tuple[Checks, threading.Event]:
         Checks(world.operator, world.clock, Recorder(world.api, world.clock), LEASE),
         threading.Event(),
     )
-    world.clock.spawn(found.keep(ready), "checks")
+    found.start(ready)
     return found, ready
 
 
