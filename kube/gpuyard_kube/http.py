@@ -87,7 +87,8 @@ class HttpApi:
                 return Reply(response.status, _decoded(await response.read()))
         except (aiohttp.ClientError, TimeoutError) as error:
             return Reply(
-                503, {"message": f"{self._server.url} cannot be reached: {error or type(error).__name__}"}
+                503,
+                {"message": f"{self._server.url} cannot be reached: {str(error) or type(error).__name__}"},
             )
 
 

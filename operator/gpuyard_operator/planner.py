@@ -60,7 +60,9 @@ class HttpPlanner:
             async with self._session.post(self._url, data=body, headers=headers, **self._tls) as response:
                 status, content = response.status, await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
-            return Unready(f"the extender at {self._url} cannot be reached: {error or type(error).__name__}")
+            return Unready(
+                f"the extender at {self._url} cannot be reached: {str(error) or type(error).__name__}"
+            )
         except OSError as error:
             return Unready(f"the token for the extender cannot be read: {error}")
         return _answer(content) if status == 200 else Unready(_refusal(status, content))

@@ -1,13 +1,14 @@
 """Every failure of the extender is an answer."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from aiohttp import web
+from aiohttp import ClientTimeout, web
 
 from gpuyard import vocabulary
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable, Unready, answer_to_json
@@ -70,17 +71,26 @@ def test_an_error_of_the_extender_is_no_verdict() -> None:
     assert answer == Unready("the extender answered HTTP 503")
 
 
-def test_an_extender_that_is_not_there_is_no_verdict() -> None:
-    async def ask() -> PlanAnswer:
-        planner = HttpPlanner("http://127.0.0.1:9")
-        try:
-            return await planner.plan(REQUEST)
-        finally:
-            await planner.close()
+async def alone(url: str) -> PlanAnswer:
+    planner = HttpPlanner(url)
+    try:
+        return await planner.plan(REQUEST)
+    finally:
+        await planner.close()
 
-    answer = asyncio.run(ask())
+
+def test_an_extender_that_is_not_there_is_no_verdict() -> None:
+    answer = asyncio.run(alone("http://127.0.0.1:9"))
     assert isinstance(answer, Unready)
     assert answer.detail.startswith("the extender at http://127.0.0.1:9/v1/plans cannot be reached")
+
+
+def test_an_extender_that_does_not_answer_is_told_of_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuyard_operator.planner.PATIENCE", ClientTimeout(total=0.1))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        answer = asyncio.run(alone(url))
+    assert answer == Unready(f"the extender at {url}/v1/plans cannot be reached: TimeoutError")
 
 
 def test_who_asks_is_said_with_a_token_that_is_read_each_time(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -78,6 +79,18 @@ def test_a_server_that_cannot_be_reached_answers_503() -> None:
         assert (await found.api.send(create("a"))).status == 503
 
     against_a_server(check)
+
+
+def test_a_server_that_does_not_answer_is_told_of_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            api = HttpApi.at(f"http://127.0.0.1:{silent.getsockname()[1]}")
+            reply = await api.read(CONFIGS)
+            await api.close()
+        assert (reply.status, reply.reason) == (503, f"{api.url} cannot be reached: TimeoutError")
+
+    monkeypatch.setattr("gpuyard_kube.http.REQUEST_SECONDS", 0.1)
+    asyncio.run(check())
 
 
 def test_a_watch_gives_events_until_the_server_ends_it() -> None:

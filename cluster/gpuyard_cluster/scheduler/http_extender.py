@@ -65,7 +65,7 @@ class HttpExtenderClient:
             problem = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
             raise ExtenderError(f'Post "{url}": {problem}') from error
         except aiohttp.ClientError as error:
-            raise ExtenderError(f'Post "{url}": {error or type(error).__name__}') from error
+            raise ExtenderError(f'Post "{url}": {str(error) or type(error).__name__}') from error
 
 
 def _decoded(url: str, body: bytes) -> Any:
