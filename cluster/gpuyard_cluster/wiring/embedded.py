@@ -26,7 +26,7 @@ from gpuyard_cluster.logs import LogLine, NoLogsError
 from gpuyard_cluster.scheduler.event_handlers import RESOURCES as SCHEDULER_RESOURCES
 from gpuyard_cluster.scheduler.extenders import ExtenderClient, ExtenderConfig
 from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
-from gpuyard_cluster.wiring import direct_node, identities, manifests, parts
+from gpuyard_cluster.wiring import controllers, direct_node, identities, manifests, parts
 from gpuyard_cluster.wiring.direct import DirectExtender
 from gpuyard_cluster.wiring.direct_node import DirectNode
 from gpuyard_cluster.wiring.extender_server import ExtenderServer
@@ -119,7 +119,7 @@ class EmbeddedYard:
         await self._start_extender()
         operator = self._start_operator()
         self._start_scheduler()
-        self._start_controllers()
+        controllers.start(self.server, self.runtime, self._feed)
         for node in self._yard.values():
             if not node.later:
                 await self.join(node.name)
@@ -169,24 +169,6 @@ class EmbeddedYard:
         client = HttpExtenderClient(self._extender.url, ExtenderConfig())
         self._ends.push_async_callback(client.close)
         return client
-
-    def _start_controllers(self) -> None:
-        api = DirectApi(self.server, "kube-controller-manager", identities.CONTROLLER_MANAGER)
-        collector = parts.garbage_collector(api, self.runtime, self.server.collections())
-        collected = self._feed(collector, self.server.collections())
-
-        def collect(resource: str, path: str) -> None:
-            collector.follow(resource, path)
-            collected.add(resource, path)
-
-        self.server.when_served(collect)
-        collector.start()
-        namespaces = parts.namespace_controller(api, self.runtime)
-        self._feed(namespaces, parts.NAMESPACE_RESOURCES)
-        namespaces.start()
-        controllers = parts.controller_manager(api, self.runtime)
-        self._feed(controllers, parts.CONTROLLER_RESOURCES)
-        controllers.start()
 
     def _feed(self, observer: Observer, resources: Mapping[str, str]) -> Feed:
         feed = on_loop(self.server, observer, resources)

@@ -3,7 +3,8 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -161,17 +162,14 @@ class Station:
         self.kubelet.observe("pods", "ADDED", bound)
 
 
-def played(story: Callable[[Station], Coroutine[Any, Any, None]]) -> None:
-    """Run a story in a directory whose path is short enough for sockets."""
-
-    async def with_station() -> None:
-        folder = Path(tempfile.mkdtemp(prefix="gy"))
-        station = Station(folder)
-        try:
-            await station.start()
-            await story(station)
-        finally:
-            await station.stop()
-            shutil.rmtree(folder)
-
-    asyncio.run(with_station())
+@asynccontextmanager
+async def running() -> AsyncIterator[Station]:
+    """A station in a directory whose path is short enough for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="gy"))
+    station = Station(folder)
+    try:
+        await station.start()
+        yield station
+    finally:
+        await station.stop()
+        shutil.rmtree(folder)

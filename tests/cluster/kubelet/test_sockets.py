@@ -12,11 +12,11 @@ import pytest
 
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as resources_wire
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2_grpc as grpc_resources
-from tests.cluster.kubelet.station import GPU, OPTIONS, Station, TinyPlugin, played, waiting
+from tests.cluster.kubelet.station import GPU, OPTIONS, Station, TinyPlugin, running, waiting
 
 
-def test_a_plugin_registers_lists_and_allocates() -> None:
-    async def story(station: Station) -> None:
+async def test_a_plugin_registers_lists_and_allocates() -> None:
+    async with running() as station:
         plugin = await station.plugin()
         await plugin.register()
         await station.told("2 of 2 nvidia.com/gpu are healthy")
@@ -29,11 +29,9 @@ def test_a_plugin_registers_lists_and_allocates() -> None:
         assert "IDS=d1" in [line.text for line in station.kubelet.logs("default", "one", "main")]
         await plugin.stop()
 
-    played(story)
 
-
-def test_a_refusal_reaches_the_pod_in_the_kubelets_words() -> None:
-    async def story(station: Station) -> None:
+async def test_a_refusal_reaches_the_pod_in_the_kubelets_words() -> None:
+    async with running() as station:
         plugin = await station.plugin()
         plugin.refuse = True
         await plugin.register()
@@ -45,11 +43,9 @@ def test_a_refusal_reaches_the_pod_in_the_kubelets_words() -> None:
         )
         await plugin.stop()
 
-    played(story)
 
-
-def test_a_container_that_must_not_start_yet_says_so_in_the_kubelets_words() -> None:
-    async def story(station: Station) -> None:
+async def test_a_container_that_must_not_start_yet_says_so_in_the_kubelets_words() -> None:
+    async with running() as station:
         plugin = await station.plugin()
         plugin.not_ready = True
         await plugin.register()
@@ -60,11 +56,9 @@ def test_a_container_that_must_not_start_yet_says_so_in_the_kubelets_words() -> 
         assert "rpc error: code = FailedPrecondition desc = d1 is not ready" in waiting(status)["message"]
         await plugin.stop()
 
-    played(story)
 
-
-def test_a_plugin_that_goes_while_it_is_asked_is_an_answer_too() -> None:
-    async def story(station: Station) -> None:
+async def test_a_plugin_that_goes_while_it_is_asked_is_an_answer_too() -> None:
+    async with running() as station:
         plugin = await station.plugin()
         plugin.not_ready = True
         plugin.asked.clear()
@@ -81,11 +75,9 @@ def test_a_plugin_that_goes_while_it_is_asked_is_an_answer_too() -> None:
         plugin.asked.set()
         await plugin.stop()
 
-    played(story)
 
-
-def test_pod_resources_are_served() -> None:
-    async def story(station: Station) -> None:
+async def test_pod_resources_are_served() -> None:
+    async with running() as station:
         plugin = await station.plugin()
         await plugin.register()
         await station.told("2 of 2")
@@ -102,11 +94,9 @@ def test_pod_resources_are_served() -> None:
                 await stub.Get(resources_wire.GetPodResourcesRequest(pod_name="two", pod_namespace="default"))
         await plugin.stop()
 
-    played(story)
 
-
-def test_when_the_plugins_stream_ends_its_devices_are_unhealthy_until_it_registers_again() -> None:
-    async def story(station: Station) -> None:
+async def test_when_the_plugins_stream_ends_its_devices_are_unhealthy_until_it_registers_again() -> None:
+    async with running() as station:
         plugin = await station.plugin()
         await plugin.register()
         await station.told("2 of 2")
@@ -117,11 +107,9 @@ def test_when_the_plugins_stream_ends_its_devices_are_unhealthy_until_it_registe
         await station.told("2 of 2")
         await plugin.stop()
 
-    played(story)
 
-
-def test_a_second_instance_takes_over_and_the_end_of_the_first_changes_nothing() -> None:
-    async def story(station: Station) -> None:
+async def test_a_second_instance_takes_over_and_the_end_of_the_first_changes_nothing() -> None:
+    async with running() as station:
         first, second = await station.plugin(), await station.plugin("other.sock", "d0", "d1", "d2")
         await first.register()
         await station.told("2 of 2")
@@ -133,8 +121,6 @@ def test_a_second_instance_takes_over_and_the_end_of_the_first_changes_nothing()
         assert station.beats.empty()
         await second.stop()
 
-    played(story)
-
 
 @pytest.mark.parametrize(
     ("changes", "said"),
@@ -144,28 +130,24 @@ def test_a_second_instance_takes_over_and_the_end_of_the_first_changes_nothing()
         ({"endpoint": "../x.sock"}, "must name a socket"),
     ],
 )
-def test_a_bad_registration_is_refused_with_the_field(changes: dict[str, str], said: str) -> None:
-    async def story(station: Station) -> None:
+async def test_a_bad_registration_is_refused_with_the_field(changes: dict[str, str], said: str) -> None:
+    async with running() as station:
         plugin = await station.plugin()
         with pytest.raises(grpc.aio.AioRpcError, match=said):
             await plugin.register(**changes)
         await plugin.stop()
 
-    played(story)
 
-
-def test_a_plugin_that_does_not_serve_is_not_registered() -> None:
-    async def story(station: Station) -> None:
+async def test_a_plugin_that_does_not_serve_is_not_registered() -> None:
+    async with running() as station:
         plugin = TinyPlugin(station.sockets.plugin_directory, "absent.sock")
         with pytest.raises(grpc.aio.AioRpcError, match="failed to dial device plugin"):
             await plugin.register()
         await plugin.server.stop(None)
 
-    played(story)
 
-
-def test_a_kubelet_that_starts_again_removes_every_socket_and_is_there_anew() -> None:
-    async def story(station: Station) -> None:
+async def test_a_kubelet_that_starts_again_removes_every_socket_and_is_there_anew() -> None:
+    async with running() as station:
         plugin = await station.plugin()
         await plugin.register()
         await station.told("2 of 2")
@@ -177,8 +159,6 @@ def test_a_kubelet_that_starts_again_removes_every_socket_and_is_there_anew() ->
         await again.register()
         await station.told("2 of 2")
         await again.stop()
-
-    played(story)
 
 
 def test_many_kubelets_live_in_one_process() -> None:
