@@ -22,6 +22,7 @@ class QueueStatus:
     def __init__(self, api: Api, runtime: Runtime, queues: QueueCache) -> None:
         self._api, self._runtime, self._queues = api, runtime, queues
         self._working = self._stopped = False
+        self._last = ""
 
     def look(self) -> None:
         if self._queues.changed and not self._working and not self._stopped:
@@ -33,9 +34,15 @@ class QueueStatus:
         self._stopped = True
 
     async def _tell(self) -> bool:
-        for name in sorted(self._queues.changed):
+        # After the last one: a fault about one queue is to keep no other from being told of.
+        for name in sorted(self._queues.changed, key=lambda name: (name <= self._last, name)):
+            self._last = name
             self._queues.changed.discard(name)
-            await self._write(name)
+            try:
+                await self._write(name)
+            except Exception:
+                self._queues.changed.add(name)
+                raise
         await self._runtime.sleep_until(self._runtime.now() + TELL_SECONDS)
         self._working = bool(self._queues.changed) and not self._stopped
         return self._working

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpuyard.groups import reservations
-from gpuyard.writes import Reply
+from gpuyard.groups import queues, reservations
+from gpuyard.writes import Reply, Write
 from tests.gang_operator.world import World, pod_path
 
 
@@ -42,6 +42,31 @@ def test_a_write_that_fails_ends_the_turn_and_is_tried_again_after_a_second(worl
     assert world.bound() == {}
     world.advance(0.1)
     assert len(world.bound()) == 2
+
+
+@pytest.mark.parametrize("path", [reservations.path("default"), f"{queues.PATH}/red/status"])
+def test_a_fault_of_our_own_stops_neither_a_group_nor_the_status_of_queues_for_good(
+    world: World, path: str
+) -> None:
+    faults = [LookupError("a fault of ours")]
+
+    def fail(write: Write) -> bool:
+        if faults and write.path == path:
+            raise faults.pop()
+        return False
+
+    world.api.fails = fail
+    world.queue("red", gpus=4)
+    world.group(minMember=2, queue="red")
+    for pod in "ab":
+        world.pod(pod)
+    with pytest.raises(LookupError):
+        world.settle()
+    world.advance(5)
+    assert set(world.bound()) == {"a", "b"}
+    found = world.at(f"{queues.PATH}/red")
+    assert found is not None
+    assert found["status"]["used"] == {"nvidia.com/gpu": "2"}
 
 
 def test_many_events_at_once_make_one_question(world: World) -> None:
