@@ -41,26 +41,22 @@ that it counts: `Gang.minimum`.
 
 from dataclasses import replace
 
-from gpuyard.groups import reservations
-from gpuyard.groups.reservations import Reservation
 from gpuyard.verdicts import SCHEDULED
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import Write
 from gpuyard_operator import (
     actions,
     admission,
-    commit,
     endings,
     groups,
     preemption,
     reasons,
+    reserved,
     status,
     undoing,
 )
 from gpuyard_operator.admission import Queued
 from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
-from gpuyard_operator.commit import Course, Progress
 from gpuyard_operator.gang import Gang, members_of
-from gpuyard_operator.groups import Group
 from gpuyard_operator.status import Verdict
 from gpuyard_operator.view import Decision, View
 
@@ -79,7 +75,7 @@ def reconcile(view: View, now: float) -> Decision:
 
 def _decide(gang: Gang, view: View) -> Decision:
     if view.reservation is not None:
-        return _with(actions.let_go(gang.ahead), _reserved(gang, view, view.reservation))
+        return _with(actions.let_go(gang.ahead), reserved.decide(gang, view, view.reservation))
     stale = actions.withdraw(gang.members)
     if view.record is not None and (gang.group.keeps_conditions or gang.group.record is None):
         stale += (actions.unreserve(gang.group, view.record),)
@@ -90,45 +86,6 @@ def _decide(gang: Gang, view: View) -> Decision:
 
 def _with(writes: tuple[Write, ...], decision: Decision) -> Decision:
     return replace(decision, writes=writes + decision.writes)
-
-
-def _reserved(gang: Gang, view: View, obj: JSON) -> Decision:
-    if obj["metadata"].get("deletionTimestamp"):
-        return Decision(gang.report(None))
-    unreserve = actions.unreserve(gang.group, obj)
-    reservation = _own(gang.group, obj)
-    if reservation is None:
-        return Decision((unreserve,), says="drops a reservation that is not this group's")
-    found = commit.progress(reservation, gang.seated(reservation), gang.now, view.lost)
-    if gang.is_short(reservation) and not (found.bound or gang.started(reservation)):
-        return Decision(
-            (unreserve,), says=f"gives up the reserved places: now {gang.needed} are needed together"
-        )
-    if (decision := preemption.evict_victims(gang, view, reservation)) is not None:
-        return decision
-    match found.course:
-        case Course.OPEN:
-            return _admit(gang, reservation, found)
-        case Course.DONE:
-            started = gang.started(reservation)
-            verdict = gang.scheduled() if started else None
-            return Decision((*gang.report(verdict), unreserve), says=f"{len(found.bound)} members are bound")
-        case Course.UNDO:
-            bound = len(found.bound) + len(found.beside)
-            says = f"undoes: only {bound} of {reservation.needed} members were bound"
-            undone = undoing.evict(gang.crew + gang.after, view.refused, says)
-            return replace(undone, writes=(*undone.writes, unreserve))
-        case Course.VOID:
-            return Decision((unreserve,), says="gives up the reserved places: they cannot be used any more")
-
-
-def _admit(gang: Gang, reservation: Reservation, found: Progress) -> Decision:
-    admitted = actions.admit(found.pending)
-    started = gang.started(reservation)
-    verdict = gang.scheduled() if started else reasons.starting(len(reservation.seats))
-    gated = sorted(member.name for member, _ in found.pending if member.gated)
-    says = f"un-gates {', '.join(gated)}" if gated else ""
-    return Decision(admitted + gang.report(verdict), found.until, says=says)
 
 
 def _unreserved(gang: Gang, view: View) -> Decision:
@@ -187,11 +144,3 @@ def _unknown(gang: Gang, started: bool, detail: str) -> Verdict | None:
     if status.is_true(gang.group, SCHEDULED) == started and not detail:
         return None
     return gang.scheduled(detail) if started else gang.waiting(detail)
-
-
-def _own(group: Group, obj: JSON) -> Reservation | None:
-    """The reservation in an object, when it is readable and of this very group, not of a namesake before it."""
-    owners = [owner.get("uid") for owner in obj["metadata"].get("ownerReferences") or ()]
-    reservation = reservations.from_object(obj)
-    mine = reservation is not None and reservation.group == group.name and group.uid in owners
-    return reservation if mine else None
