@@ -11,7 +11,6 @@ from typing import Final, Protocol
 
 from gpuyard.annotations import ids
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
-from gpuyard.groups.reservations import Reservation
 from gpuyard.placing.cluster import Placement
 from gpuyard.pods.fit import Amounts
 from gpuyard.pods.wishes import NONE, Wishes
@@ -120,15 +119,8 @@ def of_preempt(pod: Pod, candidates: int, found: Mapping[str, Victims], now: flo
     return replace(_about("preempt", pod, candidates, now), victims=victims)
 
 
-def of_plan(
-    request: PlanRequest, found: PlanAnswer, kept: Reservation | None, ledger: Ledger, now: float
-) -> Iterator[Decision]:
-    """For each member its place; where the gang has none, for the first without one. `candidates` are the members.
-
-    A promise that was `kept` is no new decision.
-    """
-    if isinstance(found, Planned) and found.reservation is kept:
-        return
+def of_plan(request: PlanRequest, found: PlanAnswer, ledger: Ledger, now: float) -> Iterator[Decision]:
+    """For each member its place; where the gang has none, for the first without one. `candidates` are the members."""
     pods = {uid: ledger.pods.get(uid) for uid in request.members}
     places = {seat.uid: seat for seat in found.reservation.seats} if isinstance(found, Planned) else {}
     for uid, pod in pods.items():

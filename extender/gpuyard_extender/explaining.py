@@ -15,9 +15,10 @@ from gpuyard.placing.cluster import Cluster
 from gpuyard.policies.candidates import Policy
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
-from gpuyard_extender import feasibility, planning
+from gpuyard_extender import feasibility
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
+from gpuyard_extender.searching import Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def _explain_gang(pod: Pod, name: str, ledger: Ledger, policy: Policy, now: floa
         return Explanation(pod, group.nearness.reason, detail=group.nearness.detail)
     missing = max(1, group.needed - sum(not found.pending for found in members))
     waiting = [found for found in members if found.pending]
-    placed = planning.place(waiting[:missing], ledger, policy, now, group.nearness)
+    placed = Search.of(waiting[:missing], ledger, now, group.nearness).find(policy).places
     if isinstance(placed, GangRejection):
         detail = f"no node for member {placed.member}"
         return Explanation(pod, Reason.GANG_UNPLACEABLE, placed.rejections, detail)

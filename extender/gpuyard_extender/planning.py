@@ -5,6 +5,7 @@ caller who lost the answer may ask again; a promise that no longer holds is plan
 that fit, and for a pod alone no places are held unless somebody has to go.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,30 +17,36 @@ from gpuyard.groups.reservations import Reservation, Seat, Victim
 from gpuyard.placing.cluster import Placement
 from gpuyard.pods import memberships
 from gpuyard.policies.candidates import Policy
-from gpuyard.verdicts import Rejection
 from gpuyard_extender import evicting, feasibility, settings
 from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
+from gpuyard_extender.searching import Found, Search, siblings
 
 _RACKS: Final = 3
 """In so many racks it is looked for who might have to go."""
 
 
-def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> PlanAnswer:
-    """The answer to a plan; the places of a plan that is answered are held from now on."""
-    pods = []
-    for uid in request.members:
-        pod = ledger.pods.get(uid)
-        if pod is None or not pod.pending:
-            return Unready(f"member {uid}: {'it waits no more' if pod else 'not seen yet'}; ask again")
-        if (pod.namespace, _group(pod, request)) != (request.namespace, request.group):
-            return Unready(f"member {uid}: it is no pod of the group {request.namespace}/{request.group}")
-        pods.append(pod)
+def begin(request: PlanRequest, ledger: Ledger, now: float) -> PlanAnswer | Search:
+    """The answer, where there is nothing to look for."""
+    pods = _members(request, ledger)
+    if isinstance(pods, Unready):
+        return pods
     kept = _kept(request, ledger, now)
-    if kept is not None:
-        return Planned(kept)
-    placed, victims, expires = place(pods, ledger, policy, now, request.nearness), tuple[Victim, ...](), now
+    return Planned(kept) if kept is not None else Search.of(pods, ledger, now, request.nearness)
+
+
+def end(request: PlanRequest, found: Found, ledger: Ledger, policy: Policy, now: float) -> PlanAnswer:
+    """The answer from what a search has found; the places of a plan that is answered are held from now on.
+
+    What does not hold any more is looked for again, at once; nobody has to go because of what was a moment ago.
+    """
+    pods = _members(request, ledger)
+    if isinstance(pods, Unready):
+        return pods
+    good = found.holds(ledger, now) or (isinstance(found.places, GangRejection) and not request.preempt)
+    placed = (found if good else Search.of(pods, ledger, now, request.nearness).find(policy)).places
+    victims, expires = tuple[Victim, ...](), now
     if isinstance(placed, GangRejection):
         room = _room(pods, ledger, policy, now, request.nearness) if request.preempt else None
         if room is None:
@@ -55,8 +62,8 @@ def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> Pl
         # Whole milliseconds: the moment must survive its way through the API object unchanged.
         expires=round(expires + settings.RESERVATION_SECONDS, 3),
         seats=tuple(
-            Seat(pod.uid, pod.name, found.node, found.allocation)
-            for pod, found in zip(pods, placed, strict=True)
+            Seat(pod.uid, pod.name, place.node, place.allocation)
+            for pod, place in zip(pods, placed, strict=True)
         ),
         victims=victims,
     )
@@ -64,42 +71,36 @@ def plan(request: PlanRequest, ledger: Ledger, policy: Policy, now: float) -> Pl
     return Planned(reservation)
 
 
+def _members(request: PlanRequest, ledger: Ledger) -> list[Pod] | Unready:
+    pods = []
+    for uid in request.members:
+        pod = ledger.pods.get(uid)
+        if pod is None or not pod.pending:
+            return Unready(f"member {uid}: {'it waits no more' if pod else 'not seen yet'}; ask again")
+        if (pod.namespace, _group(pod, request)) != (request.namespace, request.group):
+            return Unready(f"member {uid}: it is no pod of the group {request.namespace}/{request.group}")
+        pods.append(pod)
+    return pods
+
+
 def _group(pod: Pod, request: PlanRequest) -> str | None:
     return memberships.alone(pod.uid) if pod.group is None and request.preempt else pod.group
 
 
-def place(
-    pods: list[Pod], ledger: Ledger, policy: Policy, now: float, wish: Nearness | None
-) -> tuple[Placement, ...] | GangRejection:
-    """Places for all these pods, as if none of them held any yet."""
-    for pod in pods:
-        if isinstance(pod.request, Rejection):
-            return GangRejection(pod.name, (pod.request,))
-    members, cluster = placeable(pods), ledger.cluster(now, {pod.uid for pod in pods})
-    if wish is None:
-        return gangs.plan(members, cluster, policy)
-    return racks.plan(members, cluster, policy, wish, _siblings(pods, ledger))
-
-
 def _room(
-    pods: list[Pod], ledger: Ledger, policy: Policy, now: float, wish: Nearness | None
+    pods: Sequence[Pod], ledger: Ledger, policy: Policy, now: float, wish: Nearness | None
 ) -> evicting.Room | None:
     """At whose expense there is room; where it must be in one rack, in one of those with the most room already."""
     if wish is None or not wish.required:
         return evicting.choose_victims(pods, ledger, policy, now)
     cluster = ledger.cluster(now, {pod.uid for pod in pods})
-    for rack in racks.racks_of(placeable(pods), cluster, wish, _siblings(pods, ledger))[: -_RACKS - 1 : -1]:
+    found = racks.racks_of(placeable(pods), cluster, wish, siblings(pods, ledger))
+    for rack in found[: -_RACKS - 1 : -1]:
         confined = [replace(pod, fit=racks.within(pod.fit, wish, (rack.name,))) for pod in pods]
         room = evicting.choose_victims(confined, ledger, policy, now)
         if room is not None:
             return room
     return None
-
-
-def _siblings(pods: list[Pod], ledger: Ledger) -> set[str]:
-    """The nodes of members of the same group that have their GPUs."""
-    found = ledger.members(pods[0].namespace, pods[0].group or "")
-    return {pod.node for pod in found if pod.node and pod.wants_gpus and not pod.ended}
 
 
 def _kept(request: PlanRequest, ledger: Ledger, now: float) -> Reservation | None:

@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from gpuyard.auditing import accounts
 from gpuyard.groups import plans
 from gpuyard.writes import JSON
+from gpuyard_extender.searching import Found
 from gpuyard_extender.service import NOT_SYNCED, Extender
 from gpuyard_extender.simulation_models import Asked, Simulated
 
@@ -38,7 +39,7 @@ def add_queries(app: FastAPI, extender: Extender) -> None:
 
 
 def _of_components(extender: Extender) -> APIRouter:
-    router = APIRouter()
+    router, one_planned = APIRouter(), asyncio.Lock()
 
     @router.post("/plans")
     async def plan(request: Request) -> Response:
@@ -46,7 +47,11 @@ def _of_components(extender: Extender) -> APIRouter:
             asked = plans.request_from_json(await decoded(request))
         except ValueError as error:
             return encoded({"error": f"not a plan request: {error}"}, 400)
-        return encoded(plans.answer_to_json(extender.plan(asked)))
+        # The verbs are answered meanwhile: the search reads the ledger once, and then works in another thread.
+        async with one_planned:
+            found = await run_in_threadpool(extender.search(asked))
+            answer = extender.planned(asked, found) if isinstance(found, Found) else found
+        return encoded(plans.answer_to_json(answer))
 
     @router.get(accounts.LEDGER_PATH.removeprefix("/v1"))
     async def ledger() -> Response:

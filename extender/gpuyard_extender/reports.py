@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from gpuyard import vocabulary
 from gpuyard.groups.plans import PlanAnswer, PlanRequest
-from gpuyard.groups.reservations import Reservation
 from gpuyard.narration import Beat, Narrator
 from gpuyard.preempting.stakes import Victims
 from gpuyard_extender import decisions, telling
@@ -50,11 +49,9 @@ class Reports:
         self.tally.binds["refused" if refusal else "bound"] += 1
         self._note(decisions.of_bind(request, refusal, ledger, now))
 
-    def planned(
-        self, request: PlanRequest, answer: PlanAnswer, kept: Reservation | None, ledger: Ledger, now: float
-    ) -> None:
-        """`kept`: what had been promised to the group before."""
-        self._note(*decisions.of_plan(request, answer, kept, ledger, now))
+    def planned(self, request: PlanRequest, answer: PlanAnswer, ledger: Ledger, now: float) -> None:
+        """A promise that was kept is no new answer."""
+        self._note(*decisions.of_plan(request, answer, ledger, now))
         if text := telling.of_plan(request, answer):
             self.say(text)
 

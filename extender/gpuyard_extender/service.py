@@ -31,6 +31,7 @@ from gpuyard_extender.experience import Experience
 from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.preempt_verb import Pushes
 from gpuyard_extender.reports import Reports
+from gpuyard_extender.searching import Found, Search
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.simulation_models import Asked, Simulated
 from gpuyard_extender.waking import Waker
@@ -54,8 +55,8 @@ class Extender:
         """`book` is where decisions are noted for good, if anywhere."""
         self._runtime, self.reports = runtime, Reports(narrate, book)
         self.ledger = Ledger(self.reports.say)
-        self.experience, self._chosen = Experience(self.ledger), registry.named(settings.policy)
-        self._policy = Informed(self._chosen, self.experience.workload)
+        self.experience = Experience(self.ledger)
+        self._policy = Informed(registry.named(settings.policy), self.experience.workload)
         self._unlisted, self._pushes = set(PATHS), Pushes()
         self._binder = Binder(self.ledger, api, runtime, self.reports.say)
         self._waker = Waker(self.ledger, api, runtime, self.reports.say, self.reports.tally)
@@ -141,14 +142,24 @@ class Extender:
 
     def plan(self, request: PlanRequest) -> PlanAnswer:
         """Where the members of a gang can start together; the places are held from the answer on."""
+        found = self.search(request)()
+        return self.planned(request, found) if isinstance(found, Found) else found
+
+    def search(self, request: PlanRequest) -> Callable[[], Found | PlanAnswer]:
+        """What looks for these places, in any thread, for `planned`; or has the answer already."""
         if not self.ready:
-            return Unready(NOT_SYNCED)
+            return lambda: Unready(NOT_SYNCED)
         now = self._runtime.now()
         if request.preempt and self._pushes.under_way(request.members, now):
-            return Unready("kube-scheduler was told whom to remove for the pod")
-        kept = self.ledger.promised(request.namespace, request.group, now)
-        answer = planning.plan(request, self.ledger, self._policy, now)
-        self.reports.planned(request, answer, kept, self.ledger, now)
+            return lambda: Unready("kube-scheduler was told whom to remove for the pod")
+        begun, policy = planning.begin(request, self.ledger, now), self._policy.apart()
+        return lambda: begun.find(policy) if isinstance(begun, Search) else begun
+
+    def planned(self, request: PlanRequest, found: Found) -> PlanAnswer:
+        """The answer from what was found; the places are held from now on."""
+        now = self._runtime.now()
+        answer = planning.end(request, found, self.ledger, self._policy, now)
+        self.reports.planned(request, answer, self.ledger, now)
         return answer
 
     def explain(self, namespace: str, name: str) -> JSON | None:
@@ -167,8 +178,7 @@ class Extender:
 
     def simulation(self, asked: Asked) -> Callable[[], Simulated]:
         """Would it fit? What is returned says so, in any thread; ValueError there names the field that is wrong."""
-        seen, workload = simulating.snapshot(self.ledger, self._runtime.now()), self.experience.workload()
-        policy = Informed(self._chosen, lambda: workload)  # with its own memory: it runs beside the verbs
+        seen, policy = simulating.snapshot(self.ledger, self._runtime.now()), self._policy.apart()
         return lambda: simulating.simulate(asked, seen, policy)
 
     def accounts(self) -> LedgerAccount:

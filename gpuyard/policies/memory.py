@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuyard.policies.candidates import Candidates, Policy, best
 from gpuyard.policies.registry import BLIND, COSTLY
-from gpuyard.policies.workload import Column, Workload
+from gpuyard.policies.workload import NOTHING_KNOWN, Column, Workload
 
 _MOST: Final = 100_000
 """Rows, of some 300 bytes each."""
@@ -40,6 +40,11 @@ class Informed:
             self._workload = workload
             self._scores.clear()
         return self._remembered(told, self._scores[found.asked_cpu, found.asked_memory])
+
+    def apart(self) -> "Informed":
+        """The same with the workload of now and a memory of its own: for another thread."""
+        workload = NOTHING_KNOWN if self._policy in BLIND else self._known()
+        return Informed(self._policy, lambda: workload)
 
     def _remembered(self, found: Candidates, scores: _Scores) -> Column:
         keys = _keys(found)

@@ -10,7 +10,7 @@ import pytest
 
 from gpuyard.advice import explain
 from gpuyard.auditing import accounts
-from gpuyard.groups import plans
+from gpuyard.groups import gangs, plans
 from gpuyard.groups.plans import Planned, PlanRequest
 from gpuyard_extender.app import create_app
 from gpuyard_extender.asgi import App
@@ -116,6 +116,32 @@ def test_plans_are_asked_for_as_json() -> None:
     for body in (b"", b"[]", b'{"members":[1]}', orjson.dumps({**request, "needed": 1e300})):
         status, answer = call(stage, "POST", "/v1/plans", body)
         assert (status, "not a plan request" in answer["error"]) == (400, True)
+
+
+def test_a_verb_is_answered_while_a_gang_is_planned_and_keeps_what_it_took(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage, asked, was_asked = Stage(gpu_node("node-1", 1), gpu_node("node-2", 1)), threading.Event(), []
+    stage.create(gpu_pod("m0", group="g"), single := gpu_pod("single"))
+    request = orjson.dumps(plans.request_to_json(PlanRequest("default", "g", 1, ("uid-m0",))))
+
+    def slow(*given: Any) -> Any:
+        was_asked.append(asked.wait(SECONDS))
+        return gangs.plan(*given)
+
+    async def both() -> None:
+        app = create_app(stage.extender)
+        planning = asyncio.create_task(answered(app, "POST", "/v1/plans", request))
+        await asyncio.sleep(0)
+        await answered(app, "POST", "/filter", orjson.dumps({"Pod": single, "NodeNames": ["node-1"]}))
+        asked.set()
+        answer = plans.answer_from_json((await planning)[1])
+        assert isinstance(answer, Planned)
+        assert [seat.node for seat in answer.reservation.seats] == ["node-2"]
+
+    monkeypatch.setattr("gpuyard_extender.searching.gangs", SimpleNamespace(plan=slow))
+    asyncio.run(both())
+    assert was_asked[0]
 
 
 def test_the_ledger_is_told_to_who_audits_it_once_the_cluster_is_known() -> None:

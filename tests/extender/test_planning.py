@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from gpuyard import vocabulary
+from gpuyard.groups.gangs import GangRejection
 from gpuyard.groups.nearness import Domain, Nearness
 from gpuyard.groups.plans import Planned, PlanRequest, Unready
 from gpuyard.writes import JSON
+from gpuyard_extender.searching import Found
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, pod_group
 
 REQUEST = PlanRequest("default", "g", 2, ("uid-m0", "uid-m1"))
@@ -103,3 +105,35 @@ def test_a_gang_is_explained_with_the_wish_of_its_group() -> None:
         said = stage.extender.explain("default", "m0")
         assert said is not None
         assert said["code"] == code
+
+
+def test_what_became_worse_while_places_were_looked_for_is_looked_for_again() -> None:
+    stage = Stage(*(gpu_node(f"node-{i}", 1) for i in (1, 2, 3)))
+    stage.create(gpu_pod("m0", group="g"), gpu_pod("m1", group="g"))
+    found = stage.extender.search(REQUEST)()
+    assert isinstance(found, Found)
+    stage.create(gpu_pod("thief", node="node-1", truth=[device("node-1", 0)], phase="Running"))
+    answer = stage.extender.planned(REQUEST, found)
+    assert isinstance(answer, Planned)
+    assert [seat.node for seat in answer.reservation.seats] == ["node-2", "node-3"]
+
+
+def test_places_on_one_node_must_hold_beside_each_other_when_its_room_has_shrunk() -> None:
+    stage = Stage(gpu_node("node-1", 3, cpu="6"), gpu_node("node-2", 4))
+    stage.create(gpu_pod("m0", cpu="2", group="g"), gpu_pod("m1", cpu="2", group="g"))
+    found = stage.extender.search(REQUEST)()
+    assert isinstance(found, Found)
+    assert not isinstance(found.places, GangRejection)
+    assert {place.node for place in found.places} == {"node-1"}
+    stage.create(gpu_pod("other", cpu="3", node="node-1", gpus=0, phase="Running"))
+    answer = stage.extender.planned(REQUEST, found)
+    assert isinstance(answer, Planned)
+    assert {seat.node for seat in answer.reservation.seats} == {"node-1", "node-2"}
+
+
+def test_a_member_that_is_gone_when_its_place_is_found_makes_no_plan() -> None:
+    stage = stage_of_two()
+    found = stage.extender.search(REQUEST)()
+    assert isinstance(found, Found)
+    stage.extender.observe("pods", "DELETED", gpu_pod("m1", group="g"))
+    assert isinstance(stage.extender.planned(REQUEST, found), Unready)
