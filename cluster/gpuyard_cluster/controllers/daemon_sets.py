@@ -102,14 +102,9 @@ def _updates(found: JSON, meant: Sequence[str], by_node: _ByNode, now: float) ->
     old, away = list[JSON](), 0
     for node in meant:
         here = by_node.get(node, ())
-        away += not any(_available(found, pod, now) for pod in here)
+        away += not any(pods.is_available(pod, found, now) for pod in here)
         old += [pod for pod in here if pods.active(pod) and not _present(found, pod)]
     return [pods.remove(pod, found) for pod in old[: max(0, room - away)]]
-
-
-def _available(found: JSON, pod: JSON, now: float) -> bool:
-    at = pods.available_at(pod, found["spec"].get("minReadySeconds", 0))
-    return pods.active(pod) and at is not None and at <= now
 
 
 def _present(found: JSON, pod: JSON) -> bool:
@@ -137,9 +132,8 @@ def _tolerations(spec: JSON) -> list[JSON]:
 
 
 def _status(found: JSON, meant: Sequence[str], by_node: _ByNode, now: float) -> tuple[JSON, float | None]:
-    wait = found["spec"].get("minReadySeconds", 0)
     here = [pod for node in meant for pod in by_node.get(node, ())[:1]]
-    moments = [at for pod in here if pods.active(pod) and (at := pods.available_at(pod, wait)) is not None]
+    moments = [at for pod in here if (at := pods.available_at(pod, found)) is not None]
     available, updated = sum(at <= now for at in moments), sum(_present(found, pod) for pod in here)
     extra = {"updatedNumberScheduled": updated, "numberAvailable": available}
     extra["numberUnavailable"] = len(meant) - available

@@ -48,10 +48,15 @@ def ready_since(pod: JSON) -> float | None:
     return seconds(found.get("lastTransitionTime")) if found.get("status") == "True" else None
 
 
-def available_at(pod: JSON, min_ready: int) -> float | None:
-    """From when on the pod counts as available; None when it is not ready."""
-    since = ready_since(pod)
-    return None if since is None else since + min_ready
+def available_at(pod: JSON, owner: JSON) -> float | None:
+    """From when on the pod counts as available to its owner; None when it is not active or not ready."""
+    since = ready_since(pod) if active(pod) else None
+    return None if since is None else since + int(owner["spec"].get("minReadySeconds", 0))
+
+
+def is_available(pod: JSON, owner: JSON, now: float) -> bool:
+    at = available_at(pod, owner)
+    return at is not None and at <= now
 
 
 def claim(owner: JSON, resource: str, collection: str, objects: Objects) -> Claimed:

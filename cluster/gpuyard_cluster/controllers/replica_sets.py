@@ -55,9 +55,7 @@ def _status(found: JSON, mine: Sequence[JSON], now: float) -> tuple[JSON, float 
     active = [pod for pod in mine if pods.active(pod)]
     wanted = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
     labelled = [pod for pod in active if wanted.items() <= (pod["metadata"].get("labels") or {}).items()]
-    moments = [
-        at for pod in active if (at := pods.available_at(pod, spec.get("minReadySeconds", 0))) is not None
-    ]
+    moments = [at for pod in active if (at := pods.available_at(pod, found)) is not None]
     counts = {
         "fullyLabeledReplicas": len(labelled),
         "readyReplicas": len(moments),

@@ -73,7 +73,7 @@ def _ups(found: JSON, mine: Mapping[int, JSON], now: float) -> list[Act]:
             acts.append(pods.create(_pod(found, number), found, text=_told(found, "create", number)))
         elif has_ended(pod) and not pods.deleting(pod):
             acts.append(_deletion(found, number, pod))
-        elif ordered and (pods.deleting(pod) or not _available(found, pod, now)):
+        elif ordered and (pods.deleting(pod) or not pods.is_available(pod, found, now)):
             break
     return acts
 
@@ -87,7 +87,9 @@ def _downs(found: JSON, mine: Mapping[int, JSON]) -> list[Act]:
 
 def _updates(found: JSON, mine: Mapping[int, JSON], now: float) -> list[Act]:
     strategy = found["spec"].get("updateStrategy") or {}
-    if strategy.get("type") == "OnDelete" or not all(_available(found, pod, now) for pod in mine.values()):
+    if strategy.get("type") == "OnDelete" or not all(
+        pods.is_available(pod, found, now) for pod in mine.values()
+    ):
         return []
     partition = (strategy.get("rollingUpdate") or {}).get("partition", 0)
     old = [number for number in mine if number >= partition and not _present(found, mine[number])]
@@ -97,11 +99,6 @@ def _updates(found: JSON, mine: Mapping[int, JSON], now: float) -> list[Act]:
 def _wanted(found: JSON) -> range:
     start = (found["spec"].get("ordinals") or {}).get("start", 0)
     return range(start, start + found["spec"]["replicas"])
-
-
-def _available(found: JSON, pod: JSON, now: float) -> bool:
-    at = pods.available_at(pod, found["spec"].get("minReadySeconds", 0))
-    return pods.active(pod) and at is not None and at <= now
 
 
 def _present(found: JSON, pod: JSON) -> bool:
@@ -132,9 +129,8 @@ def _pod(found: JSON, number: int) -> JSON:
 
 
 def _status(found: JSON, mine: Mapping[int, JSON], now: float) -> tuple[JSON, float | None]:
-    wait = found["spec"].get("minReadySeconds", 0)
     alive = [pod for pod in mine.values() if not has_ended(pod)]
-    moments = [at for pod in alive if pods.active(pod) and (at := pods.available_at(pod, wait)) is not None]
+    moments = [at for pod in alive if (at := pods.available_at(pod, found)) is not None]
     present = [pod for pod in alive if _present(found, pod)]
     old = found.get("status") or {}
     done = len(present) == len(alive) == found["spec"]["replicas"] and len(moments) == len(alive)
