@@ -1,5 +1,4 @@
 import orjson
-import pytest
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.auth.users import User
@@ -12,11 +11,6 @@ RULES = {
         {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     ]
 }
-
-
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
 
 
 def policy(kind: str, spec: JSON) -> tuple[str, JSON]:

@@ -1,13 +1,6 @@
-import pytest
-
 from tests.cluster.apiserver.calling import DEFINITIONS, WIDGETS, Caller, definition, seen, widget
 
 DEFINITION = f"{DEFINITIONS}/widgets.example.com"
-
-
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
 
 
 def test_a_definition_is_served_at_once(api: Caller) -> None:
@@ -66,14 +59,6 @@ def test_versions_show_the_same_objects(api: Caller) -> None:
     assert api.post(newer, widget("c", "v1")).status == 400
 
 
-def test_custom_objects_need_a_version_to_be_replaced_and_their_own_kind(api: Caller) -> None:
-    api.make(DEFINITIONS, definition())
-    made = api.make(WIDGETS, widget("a", size=1))
-    assert api.put(f"{WIDGETS}/a", widget("a")).causes == {("metadata.resourceVersion", "FieldValueInvalid")}
-    assert api.put(f"{WIDGETS}/a", made | {"spec": {"size": 2}}).body["metadata"]["generation"] == 2
-    assert api.post(WIDGETS, widget("b") | {"kind": "Gadget"}).status == 422
-
-
 def test_schemas_are_enforced_on_every_way_in(api: Caller) -> None:
     api.make(DEFINITIONS, definition())
     answer = api.post(WIDGETS, widget("a", size=-1))
@@ -82,13 +67,3 @@ def test_schemas_are_enforced_on_every_way_in(api: Caller) -> None:
     made = api.make(WIDGETS, widget("a", size=1, junk=2))
     assert made["spec"] == {"size": 1}
     assert api.patch(f"{WIDGETS}/a", {"spec": {"size": "1"}}).status == 422
-
-
-def test_the_status_subresource_of_a_custom_resource_is_apart(api: Caller) -> None:
-    api.make(DEFINITIONS, definition(subresources={"status": {}}))
-    made = api.make(WIDGETS, widget("a", size=1) | {"status": {"phase": "Early"}})
-    assert "status" not in made
-    change = {"metadata": {"labels": {"x": "y"}}, "spec": {"size": 3}, "status": {"phase": "Ready"}}
-    body = api.patch(f"{WIDGETS}/a/status", change).body
-    assert (body["spec"], body["status"]) == ({"size": 1}, {"phase": "Ready"})
-    assert "labels" not in body["metadata"]

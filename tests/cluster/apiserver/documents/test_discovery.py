@@ -47,17 +47,6 @@ def test_versions_are_ordered_by_maturity_then_number() -> None:
     assert found == ["v10", "v2", "v1", "v1beta2", "v1beta1", "v1alpha2", "odd"]
 
 
-def test_a_resource_list_names_resources_and_their_parts() -> None:
-    core = {item["name"]: item for item in served("/api/v1")["resources"]}
-    assert {"pods/binding", "pods/status", "pods/eviction", "nodes/status"} <= set(core)
-    assert (core["pods"]["shortNames"], core["pods"]["namespaced"]) == (["po"], True)
-    assert core["pods/eviction"]["group"] == "policy"
-    assert not core["nodes"]["namespaced"]
-    widgets = served("/apis/example.com/v1beta1")
-    assert widgets["groupVersion"] == "example.com/v1beta1"
-    assert [item["name"] for item in widgets["resources"]] == ["widgets", "widgets/status"]
-
-
 @pytest.mark.parametrize(
     ("path", "group", "resource"), [("/api", None, "pods"), ("/apis", "example.com", "widgets")]
 )
@@ -71,14 +60,6 @@ def test_the_aggregated_form_covers_all_groups(path: str, group: str | None, res
         "Namespaced",
         group or "",
     )
-
-
-def test_the_aggregated_form_has_the_short_names_and_categories_by_which_kubectl_finds_things() -> None:
-    core = served("/api", aggregated=True)["items"][0]["versions"][0]["resources"]
-    entries = {entry["resource"]: entry for entry in core}
-    assert (entries["pods"]["shortNames"], entries["pods"]["categories"]) == (["po"], ["all"])
-    assert entries["pods"]["singularResource"] == "pod"
-    assert "shortNames" not in entries["secrets"]
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,6 @@ from tests.cluster.apiserver.calling import DEFINITIONS, Caller, definition
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
 
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
-
-
 def test_discovery_follows_the_definitions(api: Caller) -> None:
     assert api.get("/apis/example.com/v1").status == 404
     api.make(DEFINITIONS, definition())

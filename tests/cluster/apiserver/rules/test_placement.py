@@ -17,20 +17,7 @@ def affinity(*expressions: dict[str, Any]) -> dict[str, Any]:
     [
         ({"nodeSelector": {"a": "-"}}, "spec.nodeSelector"),
         ({"tolerations": [{"key": "a b", "operator": "Exists"}]}, "spec.tolerations[0].key"),
-        ({"tolerations": [{"operator": "Equal"}]}, "spec.tolerations[0].operator"),
-        ({"tolerations": [{"key": "a", "operator": "Perhaps"}]}, "spec.tolerations[0].operator"),
-        ({"tolerations": [{"key": "a", "tolerationSeconds": 1}]}, "spec.tolerations[0].effect"),
         ({"schedulingGates": [{"name": "a b"}]}, "spec.schedulingGates[0]"),
-        ({"schedulingGates": [{"name": "a"}, {"name": "a"}]}, "spec.schedulingGates[1]"),
-        ({"topologySpreadConstraints": [{"maxSkew": 0}]}, "spec.topologySpreadConstraints[0].maxSkew"),
-        (
-            affinity({"key": "a", "operator": "In"}),
-            f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0].values",
-        ),
-        (
-            affinity({"key": "a", "operator": "Near", "values": ["b"]}),
-            f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0].operator",
-        ),
     ],
 )
 def test_an_impossible_wish_is_told_by_field(spec: dict[str, Any], field: str) -> None:

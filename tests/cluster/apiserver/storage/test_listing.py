@@ -9,11 +9,6 @@ from hypothesis import strategies as st
 from tests.cluster.apiserver.calling import LEASES, Caller, lease
 
 
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
-
-
 def fill(api: Caller, count: int) -> None:
     for number in range(count):
         api.make(LEASES, lease(f"l{number}"))
@@ -69,16 +64,6 @@ def test_a_token_that_is_none_is_a_bad_request(api: Caller, token: str) -> None:
     assert api.get(LEASES, continue_=token).status == 400
 
 
-def test_a_version_can_be_asked_for_exactly_or_at_least(api: Caller) -> None:
-    old = api.make(LEASES, lease("a"))["metadata"]["resourceVersion"]
-    api.make(LEASES, lease("b"))
-    exact = api.get(LEASES, resourceVersion=old, resourceVersionMatch="Exact")
-    assert (exact.names, exact.body["metadata"]["resourceVersion"]) == (["a"], old)
-    assert api.get(LEASES, resourceVersion=old, resourceVersionMatch="NotOlderThan").names == ["a", "b"]
-    assert api.get(LEASES, resourceVersion=old, limit="5").names == ["a"]
-    assert api.get(LEASES, resourceVersion="0").names == ["a", "b"]
-
-
 def test_versions_that_are_gone_or_to_come_are_refused(api: Caller) -> None:
     assert api.get(LEASES, resourceVersion="1", resourceVersionMatch="Exact").status == 410
     future = api.get(LEASES, resourceVersion="1000000")
@@ -96,18 +81,3 @@ def test_versions_that_are_gone_or_to_come_are_refused(api: Caller) -> None:
 )
 def test_senseless_version_matches_are_invalid(api: Caller, query: dict[str, str]) -> None:
     assert api.get(LEASES, **query).status == 422
-
-
-def test_selectors_choose(api: Caller) -> None:
-    api.make(LEASES, lease("a", labels={"app": "x"}))
-    api.make(LEASES, lease("b"))
-    assert api.get(LEASES, labelSelector="app=x").names == ["a"]
-    assert api.get(LEASES, fieldSelector="metadata.name!=a").names == ["b"]
-    assert api.get(LEASES, labelSelector="app in").status == 400
-
-
-def test_items_of_a_core_list_have_no_type_and_the_list_has(api: Caller) -> None:
-    fill(api, 1)
-    body = api.get(LEASES).body
-    assert (body["kind"], body["apiVersion"]) == ("LeaseList", "coordination.k8s.io/v1")
-    assert not {"kind", "apiVersion"} & set(body["items"][0])

@@ -3,11 +3,6 @@ import pytest
 from tests.cluster.apiserver.calling import LEASES, Caller, lease, seen
 
 
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
-
-
 def test_a_watch_from_a_version_sees_only_what_came_after(api: Caller) -> None:
     api.make(LEASES, lease("old"))
     start = api.get(LEASES).version
@@ -19,29 +14,6 @@ def test_a_watch_from_a_version_sees_only_what_came_after(api: Caller) -> None:
     assert [event.type for event in events] == ["ADDED", "MODIFIED", "DELETED"]
     assert events[0].object == made
     assert events[2].object["spec"] == {"holderIdentity": "x"}
-
-
-@pytest.mark.parametrize("query", [{}, {"resourceVersion": "0"}])
-def test_a_watch_without_a_version_begins_with_what_is_there(api: Caller, query: dict[str, str]) -> None:
-    for name in ("b", "a"):
-        api.make(LEASES, lease(name))
-    watch = api.watch(LEASES, **query)
-    api.make(LEASES, lease("c"))
-    assert seen(watch) == [("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")]
-
-
-def test_initial_events_end_with_a_bookmark(api: Caller) -> None:
-    last = api.make(LEASES, lease("a"))
-    query = {
-        "sendInitialEvents": "true",
-        "resourceVersionMatch": "NotOlderThan",
-        "allowWatchBookmarks": "True",
-    }
-    shown, mark = api.watch(LEASES, **query).take()
-    assert (shown.type, mark.type) == ("ADDED", "BOOKMARK")
-    assert mark.object["kind"] == "Lease"
-    assert mark.object["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
-    assert mark.object["metadata"]["resourceVersion"] == last["metadata"]["resourceVersion"]
 
 
 @pytest.mark.parametrize(
@@ -64,15 +36,6 @@ def test_an_unknown_past_or_former_life_is_an_error_event(api: Caller, version: 
     assert (event.type, event.object["code"], event.object["reason"]) == ("ERROR", 410, "Expired")
     assert f"too old resource version: {version}" in event.object["message"]
     assert watch.closed
-
-
-def test_selectors_turn_changes_into_additions_and_deletions(api: Caller) -> None:
-    api.make(LEASES, lease("a", labels={"in": "no"}))
-    watch = api.watch(LEASES, labelSelector="in=yes")
-    for value in ("yes", "yes", "no"):
-        api.patch(f"{LEASES}/a", {"metadata": {"labels": {"in": value}, "annotations": {"x": value * 2}}})
-        api.patch(f"{LEASES}/a", {"spec": {"holderIdentity": value}})
-    assert [kind for kind, _ in seen(watch)] == ["ADDED", "MODIFIED", "DELETED"]
 
 
 def test_a_watch_is_about_one_namespace_or_all(api: Caller) -> None:

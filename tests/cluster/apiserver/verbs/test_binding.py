@@ -1,15 +1,8 @@
-import pytest
-
 from tests.cluster.apiserver.calling import MERGE, PODS, STAMP, Caller, binding, pod, seen
 
 BINDING = f"{PODS}/a/binding"
 OTHER_UID = "00000000-0000-0000-0000-000000000001"
 GATED = {"schedulingGates": [{"name": "example.com/wait"}]}
-
-
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
 
 
 def test_node_condition_labels_and_annotations_arrive_in_one_change(api: Caller) -> None:

@@ -1,7 +1,5 @@
 import re
 
-import pytest
-
 from tests.cluster.apiserver.calling import (
     CONFIGS,
     DEPLOYMENTS,
@@ -12,11 +10,6 @@ from tests.cluster.apiserver.calling import (
     deployment,
     pod,
 )
-
-
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
 
 
 def test_a_new_object_gets_its_identity_from_the_server(api: Caller) -> None:

@@ -7,11 +7,6 @@ OTHER_UID = "00000000-0000-0000-0000-000000000001"
 NAMESPACES = "/api/v1/namespaces"
 
 
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
-
-
 def metadata(api: Caller, path: str) -> JSON:
     found: JSON = api.get(path).body["metadata"]
     return found

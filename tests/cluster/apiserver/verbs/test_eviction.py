@@ -7,11 +7,6 @@ from tests.cluster.apiserver.calling import MERGE, PODS, Caller, pod
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 
 
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
-
-
 def running(api: Caller, name: str, *, ready: str = "True") -> None:
     api.make(PODS, pod(name, {"labels": {"app": "guarded"}}))
     status = {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]}

@@ -16,12 +16,6 @@ from tests.cluster.apiserver.calling import (
     widget,
 )
 
-
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
-
-
 METADATA_UNKNOWN = ['299 - "unknown field \\"metadata\\""']
 
 

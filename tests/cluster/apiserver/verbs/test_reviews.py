@@ -9,11 +9,6 @@ ACCESS, IDENTITY = "/apis/authorization.k8s.io/v1", "/apis/authentication.k8s.io
 ASKED: JSON = {"resourceAttributes": {"verb": "get", "resource": "pods", "namespace": "default"}}
 
 
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
-
-
 def test_everybody_may_do_everything(api: Caller) -> None:
     mine = api.make(f"{ACCESS}/selfsubjectaccessreviews", {"spec": ASKED})
     assert (mine["kind"], mine["status"]["allowed"]) == ("SelfSubjectAccessReview", True)

@@ -17,14 +17,6 @@ def api() -> Caller:
     return caller
 
 
-def test_a_custom_resource_is_scaled_by_its_own_fields(api: Caller) -> None:
-    api.patch(f"{WIDGETS}/a/status", {"status": {"count": 1, "selector": "x=y"}})
-    scale = api.get(f"{WIDGETS}/a/scale").body
-    assert (scale["spec"], scale["status"]) == ({"replicas": 2}, {"replicas": 1, "selector": "x=y"})
-    assert api.patch(f"{WIDGETS}/a/scale", {"spec": {"replicas": 7}}).body["spec"] == {"replicas": 7}
-    assert api.get(f"{WIDGETS}/a").body["spec"] == {"free": {"count": 7}}
-
-
 def test_replicas_are_a_number_from_zero(api: Caller) -> None:
     answer = api.patch(f"{WIDGETS}/a/scale", {"spec": {"replicas": -1}})
     assert (answer.status, answer.causes) == (422, {(".spec.free.count", "FieldValueInvalid")})

@@ -1,5 +1,3 @@
-import pytest
-
 from tests.cluster.apiserver.calling import (
     CONFIGS,
     DEPLOYMENTS,
@@ -13,11 +11,6 @@ from tests.cluster.apiserver.calling import (
 )
 
 OTHER_UID = "00000000-0000-0000-0000-000000000001"
-
-
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
 
 
 def test_a_stale_version_loses(api: Caller) -> None:

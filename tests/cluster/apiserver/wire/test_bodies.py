@@ -24,11 +24,6 @@ from tests.cluster.apiserver.calling import (
 UNKNOWN = b'{"metadata":{"name":"a"},"bogus":1,"data":{"x":"1","x":"2"}}'
 
 
-@pytest.fixture
-def api() -> Caller:
-    return Caller()
-
-
 def test_unknown_and_repeated_fields_warn_fail_or_pass(api: Caller) -> None:
     strict = api.call("POST", CONFIGS, UNKNOWN, fieldValidation="Strict")
     assert strict.status == 400
