@@ -1,12 +1,14 @@
 """Reading a user's files: every fault is one line that names file, field and remedy."""
 
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 import yaml
 
+_OBJECT_FILES: Final = (".json", ".yaml", ".yml")
 _DEEPEST: Final = 20
 _NESTED: Final = 256
 """JSON is refused when it goes deeper."""
@@ -32,13 +34,29 @@ class InvalidInputError(Exception):
 
 def documents(path: Path) -> list[Any]:
     """The YAML documents of a file, empty ones left out."""
+    return _read(path.read_text, path)
+
+
+def named(path: Path) -> list[Any]:
+    """The documents of what `-f` names, as for kubectl: a file, a folder of files, or - for what is piped in."""
+    if str(path) == "-":
+        return _read(sys.stdin.read, "standard input")
+    if not path.is_dir():
+        return documents(path)
+    files = sorted(file for file in path.iterdir() if file.suffix in _OBJECT_FILES)
+    if not files:
+        raise InvalidInputError(path, "", "no file of it ends in .yaml, .yml or .json", "name another folder")
+    return [found for file in files for found in documents(file)]
+
+
+def _read(read: Callable[[], str], file: Path | str) -> list[Any]:
     try:
-        return parsed(path.read_text(), path)
+        return parsed(read(), file)
     except OSError as error:
         problem = error.strerror or str(error)
-        raise InvalidInputError(path, "", problem, "give a file that can be read") from error
+        raise InvalidInputError(file, "", problem, "give a file that can be read") from error
     except UnicodeDecodeError as error:
-        raise InvalidInputError(path, "", "not valid YAML", "write valid YAML") from error
+        raise InvalidInputError(file, "", "not valid YAML", "write valid YAML") from error
 
 
 def parsed(text: str, file: Path | str) -> list[Any]:

@@ -1,13 +1,11 @@
 """The `gpuyard` command."""
 
 import contextlib
+import errno
 import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-
-from gpuyard_cli import commands
-from gpuyard_cli.inputs import InvalidInputError
 
 
 def plugin() -> int:
@@ -18,19 +16,40 @@ def plugin() -> int:
 def main(argv: Sequence[str] | None = None, *, prog: str = "gpuyard") -> int:
     """Run a command; what the exit code means is listed in `commands.EXIT_CODES`."""
     given = list(sys.argv[1:] if argv is None else argv)
-    arguments = commands.parser(prog).parse_args(given or ["--help"])
     with _terminations() as terminated:
         try:
-            return int(arguments.run(arguments))
-        except InvalidInputError as fault:
-            print(f"gpuyard: {fault}", file=sys.stderr)
-            return 2
+            code = _run(given or ["--help"], prog)
+            sys.stdout.flush()
+            return code
         except KeyboardInterrupt:
             return 143 if terminated else 130
-        except BrokenPipeError:
-            # Who read has gone, as `| head` does. Python would complain once more when it flushes at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except BrokenPipeError:  # who read has gone, as `| head` does
+            _drop_output()
             return 141
+        except OSError as error:
+            if error.errno != errno.ENOSPC or error.filename is not None:
+                raise
+            _drop_output()
+            print("gpuyard: output: no space is left for it; write it to another place", file=sys.stderr)
+            return 2
+
+
+def _run(given: Sequence[str], prog: str) -> int:
+    # Imported here: a signal may come meanwhile.
+    from gpuyard_cli import commands
+    from gpuyard_cli.inputs import InvalidInputError
+
+    try:
+        arguments = commands.parser(prog).parse_args(given)
+        return int(arguments.run(arguments))
+    except InvalidInputError as fault:
+        print(f"gpuyard: {fault}", file=sys.stderr)
+        return 2
+
+
+def _drop_output() -> None:
+    """Python would complain once more when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

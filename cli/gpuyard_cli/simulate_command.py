@@ -31,7 +31,13 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "-f", "--filename", metavar="FILE", type=Path, action="append", required=True, help="again for more"
+        "-f",
+        "--filename",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        required=True,
+        help="or a folder, or - for what is piped in; again for more",
     )
     parser.add_argument(
         "--add-nodes",
@@ -53,9 +59,9 @@ def _run(arguments: argparse.Namespace) -> int:
 async def _ask(arguments: argparse.Namespace) -> dict[str, Any]:
     # Imported here, as everything that takes long: a signal may come meanwhile.
     from gpuyard_cli.extender_access import body_of, connected
-    from gpuyard_cli.inputs import documents
+    from gpuyard_cli.inputs import named
 
-    question: dict[str, Any] = {"objects": [obj for path in arguments.filename for obj in documents(path)]}
+    question: dict[str, Any] = {"objects": [obj for path in arguments.filename for obj in named(path)]}
     if arguments.add_nodes:
         from gpuyard_cli.added_nodes import added
 

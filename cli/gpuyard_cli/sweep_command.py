@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gpuyard_cli import output
+from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.replay_command import measured
 from gpuyard_cli.trace_inputs import add_source, named_faults, policy_names, write
 
@@ -17,6 +18,8 @@ _DESCRIPTION: Final = """\
 Replay traces with several policies and seeds on all cores. Results go to a file, line by line: what is there is not
 run again, so that an interrupted sweep goes on where it was.
 Try: gpuyard sweep replay/traces/small/pods.csv --policy all --seeds 1-5 --results sweep.csv --report sweep.md"""
+
+_MOST_SEEDS: Final = 10_000
 
 
 def add_to(commands: Any) -> None:
@@ -35,7 +38,7 @@ def add_to(commands: Any) -> None:
         "--seeds", type=seeds, default=range(42, 52), metavar="FIRST-LAST", help="default: 42-51"
     )
     add_source(parser)
-    parser.add_argument("--jobs", type=int, default=0, help="processes (default: one for each core)")
+    parser.add_argument("--jobs", type=_jobs, default=0, help="processes (default: one for each core)")
     parser.add_argument("--results", type=Path, required=True, metavar="FILE.csv", help="is added to")
     parser.add_argument(
         "--report", type=Path, metavar="FILE.md", help="write tables, and a plot for each trace"
@@ -49,7 +52,16 @@ def seeds(text: str) -> range:
     found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text)
     if not found or int(found[2] or found[1]) < int(found[1]):
         raise argparse.ArgumentTypeError(f"{text!r} are no seeds; write for example 42-51")
-    return range(int(found[1]), int(found[2] or found[1]) + 1)
+    wanted = range(int(found[1]), int(found[2] or found[1]) + 1)
+    if len(wanted) > _MOST_SEEDS:
+        raise argparse.ArgumentTypeError(f"{len(wanted)} seeds; give {_MOST_SEEDS} at most")
+    return wanted
+
+
+def _jobs(text: str) -> int:
+    if not re.fullmatch(r"[1-9]\d{0,2}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of processes; write for example 4")
+    return int(text)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -63,6 +75,12 @@ def _run(arguments: argparse.Namespace) -> int:
         for source in chosen
         for policy in policy_names(arguments.policy)
     ]
+    if not arguments.results.parent.is_dir() or (
+        arguments.results.exists() and not arguments.results.is_file()
+    ):
+        raise InvalidInputError(
+            arguments.results, "", "no file can be there", "name one in a folder that is there"
+        )
     with named_faults():
         known = sweeping.read(arguments.results) if arguments.results.exists() else {}
         count = sum(task.key not in known for task in tasks)

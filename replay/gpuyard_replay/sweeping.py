@@ -100,11 +100,15 @@ def _add(results: Path, key: Key, points: Sequence[Point]) -> None:
     values = " ".join(
         f"{p.asked}:{p.allocated:.4f}:{p.fragmentation:.4f}:{p.fragmentation_ratio:.4f}" for p in points
     )
-    with results.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if not file.tell():
-            writer.writerow([*_KEYS, _VALUES])
-        writer.writerow([key.trace, key.until, key.policy, key.seed, values])
+    try:
+        with results.open("a", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            if not file.tell():
+                writer.writerow([*_KEYS, _VALUES])
+            writer.writerow([key.trace, key.until, key.policy, key.seed, values])
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror}"
+        raise InvalidTraceError(results, problem, "make room for it, or name another file") from error
 
 
 def _point(text: str) -> Point:

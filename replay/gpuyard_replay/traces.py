@@ -26,6 +26,10 @@ class InvalidTraceError(Exception):
         super().__init__(f"{place}: {problem}; {remedy}")
         self.place, self.problem, self.remedy = str(place), problem, remedy
 
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        """It comes from other processes, too."""
+        return type(self), (self.place, self.problem, self.remedy)
+
 
 @dataclass(frozen=True, slots=True)
 class TraceNode:

@@ -161,6 +161,15 @@ def test_on_a_pipe_step_prints_all_states_and_waits_for_nobody(tmp_path: Path) -
     assert "      pod train: Running on node-1, main has 0" in done.stdout.splitlines()
 
 
+def test_a_full_disk_behind_the_output_is_one_line() -> None:
+    with open("/dev/full", "wb") as out:
+        done = subprocess.run(
+            [*COMMAND, "version"], stdout=out, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith("gpuyard: output: no space is left")
+
+
 def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,6 +71,7 @@ def test_what_cannot_be_replayed_is_one_line_with_a_remedy(
         ["replay", JOBS, "--timed", "--durations", "10m,soon"],
         ["replay", JOBS, "--timed", "--quota", "research"],
         ["sweep", SMALL, "--results", "x", "--seeds", "9-1"],
+        ["sweep", SMALL, "--results", "x", "--jobs", "-3"],
     ],
 )
 def test_numbers_that_are_none_are_refused_with_an_example(
@@ -110,6 +112,23 @@ def test_what_more_nodes_would_have_done_stands_beside_what_was(
     assert more.startswith("pack +4xdgx-h100")
     assert "1 x 8 GPU" in without
     assert "8 GPU" not in more
+
+
+@pytest.mark.parametrize(
+    ("trace", "results", "why"),
+    [
+        ("nowhere.csv", "r.csv", "nowhere.csv: cannot be read"),
+        (SMALL, "/dev/full", "/dev/full: no file can be there; name one in a folder that is there"),
+        (SMALL, "nowhere/r.csv", "nowhere/r.csv: no file can be there"),
+        (SMALL, SMALL, "is no file of results"),
+    ],
+)
+def test_what_cannot_be_swept_is_one_line_also_from_another_process(
+    trace: str, results: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["sweep", trace, "--results", results, "--seeds", "1-1", "--jobs", "1"]) == 2
+    assert why in capsys.readouterr().err
 
 
 def test_a_sweep_writes_a_report_with_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

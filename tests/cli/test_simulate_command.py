@@ -1,5 +1,6 @@
 """`gpuyard simulate`: a file in, places or remedies out."""
 
+import io
 import json
 from pathlib import Path
 
@@ -91,6 +92,18 @@ def test_a_gang_is_judged_by_the_quota_of_its_queue_in_the_cluster(
         "  QuotaExceeded: the queue's quota is used up; queue team: nvidia.com/gpu: needs 2, 1 left of 3",
         "  to change: work of the queue has to end, or its quota is raised",
     ]
+
+
+def test_objects_are_in_a_file_a_folder_or_piped_in(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(file.read_text()))
+    for given in (file, file.parent, "-"):
+        assert main(["simulate", "-f", str(given), "-o", "json"]) == 1
+        assert json.loads(capsys.readouterr().out)["ignored"] == ["Service web"]
+    file.rename(file.with_suffix(".txt"))
+    assert main(["simulate", "-f", str(file.parent)]) == 2
+    assert "no file of it ends in .yaml, .yml or .json; name another folder" in capsys.readouterr().err
 
 
 def test_with_the_nodes_that_are_missing_it_fits_and_exits_0(

@@ -1,6 +1,7 @@
 """An existing node as a node of a yard, and what has to be written on it once it is there."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from gpuyard import vocabulary
 from gpuyard.hardware.inventory import Inventory
@@ -46,10 +47,20 @@ def _offered(node: JSON) -> dict[str, str]:
     """What pods can have beside GPUs. What the system keeps for itself is no pod's."""
     allocatable = (node.get("status") or {}).get("allocatable") or {}
     return {
-        resource: quantities.canonical(amount)
+        resource: _amount(resource, amount)
         for resource, amount in allocatable.items()
         if not resource.startswith("nvidia.com/")
     }
+
+
+def _amount(resource: str, amount: Any) -> str:
+    try:
+        found = quantities.parse(amount)
+    except ValueError as error:
+        raise ValueError(f"status.allocatable.{resource}: {error}") from error
+    if found.nano < 0:
+        raise ValueError(f"status.allocatable.{resource}: {amount!r:.80} is less than nothing")
+    return quantities.canonical(amount)
 
 
 def _marks(node: JSON) -> Write | None:

@@ -236,7 +236,11 @@ def test_whatever_stands_in_a_field_it_is_read_or_refused(
             "metadata.namespace: [7] is no name",
         ),
         (f"{NODE}\nstatus: {{capacity: {{nvidia.com/gpu: no}}}}", "Node x: quantity False must be"),
-        (f"{NODE}\nstatus: {{allocatable: {{cpu: much}}}}", "Node x: quantity 'much' must be a number"),
+        (
+            f"{NODE}\nstatus: {{allocatable: {{cpu: much}}}}",
+            "Node x: status.allocatable.cpu: quantity 'much' must",
+        ),
+        (f"{NODE}\nstatus: {{allocatable: {{cpu: -1}}}}", "status.allocatable.cpu: -1 is less than nothing"),
         (
             f"{NODE}\nstatus: {{capacity: {{nvidia.com/gpu: 2000}}}}",
             "status.capacity: 2000 GPUs, where a node",
