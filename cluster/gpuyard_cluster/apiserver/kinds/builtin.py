@@ -3,7 +3,7 @@
 Names, short names, categories and verbs are those of kube-apiserver's discovery documents.
 """
 
-from gpuyard_cluster.apiserver.kinds.resources import ALL_VERBS, Resource, Subresource
+from gpuyard_cluster.apiserver.kinds.resources import ALL_VERBS, NEVER_ANY, Resource, Subresource
 from gpuyard_cluster.apiserver.kinds.selectable import EVENT_FIELDS, POD_FIELDS
 
 _CREATE = ("create",)
@@ -89,6 +89,7 @@ BUILTIN: tuple[Resource, ...] = (
     _resource("v1", "configmaps", "ConfigMap", short_names=("cm",)),
     _resource("v1", "endpoints", "Endpoints", short_names=("ep",)),
     _resource("v1", "events", "Event", short_names=("ev",), selectable=EVENT_FIELDS),
+    _resource("v1", "limitranges", "LimitRange", short_names=("limits",), verbs=NEVER_ANY),
     _resource(
         "v1",
         "namespaces",
@@ -143,6 +144,7 @@ BUILTIN: tuple[Resource, ...] = (
     _resource("coordination.k8s.io/v1", "leases", "Lease"),
     _resource("discovery.k8s.io/v1", "endpointslices", "EndpointSlice"),
     _resource("events.k8s.io/v1", "events", "Event", short_names=("ev",), selectable=EVENT_FIELDS),
+    _resource("node.k8s.io/v1", "runtimeclasses", "RuntimeClass", cluster_wide=True, verbs=NEVER_ANY),
     _resource(
         "policy/v1",
         "poddisruptionbudgets",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from gpuyard_cluster.apiserver.custom.schemas import Schema
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+NEVER_ANY = ("get", "list", "watch")
+"""Of what nobody can make here: there are none, and operators that follow them can be told so."""
 CHANGE_VERBS = ("get", "patch", "update")
 
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.backend import Backend
-from gpuyard_cluster.apiserver.errors import ApiError
+from gpuyard_cluster.apiserver.errors import ApiError, not_served
+from gpuyard_cluster.apiserver.kinds.resources import NEVER_ANY
 from gpuyard_cluster.apiserver.requests import JSON_TYPE, Request, Response
 from gpuyard_cluster.apiserver.routing import Target
 from gpuyard_cluster.apiserver.rules import metadata
@@ -52,6 +53,8 @@ def handle(backend: Backend, request: Request, target: Target) -> Response:
     verbs = _OBJECT_VERBS if target.name else _COLLECTION_VERBS
     found = verbs.get(request.method)
     if found is None or found[0] not in target.resource.verbs:
+        if target.resource.verbs == NEVER_ANY:
+            raise not_served(target.resource.qualified)
         raise method_not_allowed()
     if warning := _DEPRECATED.get(target.resource.qualified):
         backend.warnings.append(warning)

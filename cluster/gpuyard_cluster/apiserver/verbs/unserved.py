@@ -1,11 +1,11 @@
 """What kube-apiserver 1.36 serves and this server does not (yet).
 
 Asking for one of these is answered with 501: a 404 would look like an older cluster, and an empty list like one
-where the thing works.
+where the thing works. Of `NEVER_ANY` only the making is: operators that follow them would else not start.
 """
 
 _PLURALS = {
-    "": "componentstatuses limitranges persistentvolumeclaims persistentvolumes podtemplates "
+    "": "componentstatuses persistentvolumeclaims persistentvolumes podtemplates "
     "replicationcontrollers resourcequotas",
     "apiregistration.k8s.io": "apiservices",
     "apps": "controllerrevisions",
@@ -13,7 +13,6 @@ _PLURALS = {
     "certificates.k8s.io": "certificatesigningrequests",
     "flowcontrol.apiserver.k8s.io": "flowschemas prioritylevelconfigurations",
     "networking.k8s.io": "ingresses ingressclasses ipaddresses networkpolicies servicecidrs",
-    "node.k8s.io": "runtimeclasses",
     "resource.k8s.io": "deviceclasses resourceclaims resourceclaimtemplates resourceslices",
     "storage.k8s.io": "csidrivers csistoragecapacities volumeattachments volumeattributesclasses",
 }

@@ -19,6 +19,21 @@ def test_collections_and_objects_have_their_verbs(api: Caller) -> None:
         assert (answer.status, answer.body["reason"]) == (405, "MethodNotAllowed")
 
 
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/api/v1/namespaces/default/limitranges", "LimitRange"),
+        ("/apis/node.k8s.io/v1/runtimeclasses", "RuntimeClass"),
+    ],
+)
+def test_what_nobody_can_make_here_is_listed_as_nothing_and_its_making_is_501(
+    api: Caller, path: str, kind: str
+) -> None:
+    assert api.get(path).names == []
+    answer = api.post(path, {"kind": kind, "metadata": {"name": "a"}})
+    assert (answer.status, kind.lower() in answer.body["message"]) == (501, True)
+
+
 def test_lists_go_over_all_namespaces_without_one(api: Caller) -> None:
     for namespace in ("default", "kube-system"):
         api.make(CONFIGS.replace("default", namespace), config("a"))
