@@ -4,12 +4,13 @@ Stands for a scheduler's metrics and log lines. Law: an answer is told after it 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from gpuyard import vocabulary
-from gpuyard.groups.plans import PlanAnswer, PlanRequest
-from gpuyard.narration import Beat, Narrator
+from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
+from gpuyard.narration import Beat, Narrator, few
 from gpuyard.preempting.stakes import Victims
-from gpuyard_extender import decisions, telling
+from gpuyard_extender import decisions
 from gpuyard_extender.binding import BindRequest
 from gpuyard_extender.decisions import Book, Decision
 from gpuyard_extender.history import History
@@ -17,6 +18,9 @@ from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.scheduling import Filtered
 from gpuyard_extender.tally import PASSED, Tally
+
+_SHOWN: Final = 8
+"""Node names in a sentence."""
 
 
 class Reports:
@@ -34,15 +38,15 @@ class Reports:
         self._note(decisions.of_filter(pod, len(names), found, ledger, now))
         self.tally.verdicts.update({reason: len(nodes) for reason, nodes in found.rejected.items()})
         self.tally.verdicts[PASSED] += len(found.passed)
-        self.say(telling.of_filter(pod.name, found))
+        self.say(_filtered(pod.name, found))
 
     def prioritized(self, pod: Pod, ranks: Mapping[str, int], ledger: Ledger, now: float) -> None:
         self._note(decisions.of_prioritize(pod, ranks, ledger, now))
-        self.say(telling.of_prioritize(pod.name, ranks))
+        self.say(_prioritized(pod.name, ranks))
 
     def preempted(self, pod: Pod, candidates: int, found: Mapping[str, Victims], now: float) -> None:
         self._note(decisions.of_preempt(pod, candidates, found, now))
-        self.say(telling.of_preempt(pod.name, found))
+        self.say(_preempted(pod.name, found))
 
     def bound(self, request: BindRequest, refusal: str, ledger: Ledger, now: float) -> None:
         """The binder tells of what it does itself, as it does it."""
@@ -52,7 +56,7 @@ class Reports:
     def planned(self, request: PlanRequest, answer: PlanAnswer, ledger: Ledger, now: float) -> None:
         """A promise that was kept is no new answer."""
         self._note(*decisions.of_plan(request, answer, ledger, now))
-        if text := telling.of_plan(request, answer):
+        if text := _planned(request, answer):
             self.say(text)
 
     def _note(self, *made: Decision) -> None:
@@ -60,3 +64,33 @@ class Reports:
             self.history.note(decision)
             if self.book is not None:
                 self.book.note(decision)
+
+
+def _filtered(pod: str, found: Filtered) -> str:
+    """Who passes, and how many do not for what."""
+    refused = "".join(f", {len(names)} × {reason}" for reason, names in sorted(found.rejected.items()))
+    passed = few([*sorted(found.passed[:_SHOWN]), *found.passed[_SHOWN:]], _SHOWN)
+    return f"Filter {pod}: {passed or 'no node'} passes{refused}"
+
+
+def _prioritized(pod: str, ranks: Mapping[str, int]) -> str:
+    """The order of the nodes."""
+    return f"Score {pod}: {few(ranks, _SHOWN, ' > ')}"
+
+
+def _preempted(pod: str, found: Mapping[str, Victims]) -> str:
+    """How many would go where."""
+    offers = [f"{len(victims.uids)} on {name}" for name, victims in found.items()]
+    return f"Preempt for {pod}: victims: {few(offers, _SHOWN) or 'none that help'}"
+
+
+def _planned(request: PlanRequest, answer: PlanAnswer) -> str:
+    """The places, or who has none; empty where nothing was decided."""
+    match answer:
+        case Planned(reservation):
+            places = ", ".join(f"{seat.name} on {seat.node}" for seat in reservation.seats)
+            leave = ", ".join(victim.name for victim in reservation.victims)
+            return f"Plan {request.group}: {places}{f', once these are gone: {leave}' if leave else ''}"
+        case Unplaceable(member, _):
+            return f"Plan {request.group}: no node for {member}"
+    return ""
