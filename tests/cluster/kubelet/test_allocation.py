@@ -11,11 +11,6 @@ from tests.cluster.kubelet.counting_plugin import CountingPlugin, listed
 from tests.cluster.kubelet.world import GPU, MACHINE, World
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def test_free_ids_are_handed_out_in_no_particular_order() -> None:
     taken = set()
     for seed in range(8):

@@ -6,11 +6,6 @@ from gpuyard import vocabulary
 from tests.cluster.kubelet.world import World
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def test_a_restarted_kubelet_knows_its_pods_and_their_devices(world: World) -> None:
     world.run("one", 3, annotations={vocabulary.RUN_SECONDS: "60"})
     before = world.api.pod("one")

@@ -11,11 +11,6 @@ from tests.cluster.kubelet.world import GPU, World, log, told
 from tests.cluster.small_api import settle
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
 def conditions(found: JSON) -> dict[str, str]:
     return {each["type"]: each["status"] for each in found["status"]["conditions"]}
 
