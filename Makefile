@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 DOCS := dist/docs-env
 
-.PHONY: help demo test browser docs soak bench repeat lint fmt typecheck lock clean images kind-load e2e
+.PHONY: help demo test browser docs soak bench repeat lint fmt typecheck lock clean images kind-load operators e2e
 
 help: ## this text
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -71,5 +71,8 @@ images: $(READY) ## the components' container images (BASE= names another base i
 kind-load: ## load the images into the kind cluster (CLUSTER=gpuyard)
 	kind/images.sh load $(or $(CLUSTER),gpuyard)
 
-e2e: $(READY) ## examples and cases on a real kind cluster of its own (KEEP=1 keeps it)
+operators: $(READY) ## operators of others, unmodified, on embedded clusters (needs Go)
+	kind/operators.sh
+
+e2e: $(READY) ## examples and cases on a real kind cluster of its own (KEEP=1 keeps it), and `operators`
 	kind/e2e.sh

@@ -83,4 +83,8 @@ fi
 # Where the nodes reach this machine, for an extender that runs here. A Docker daemon in a virtual machine has no such place.
 gateway=$(docker network inspect kind --format '{{range .IPAM.Config}}{{.Gateway}} {{end}}' | grep -oE '([0-9]+\.){3}[0-9]+' | head -n 1)
 if [[ $(ip address show 2>/dev/null) == *"inet $gateway/"* ]]; then export GPUYARD_E2E_HOST=$gateway; fi
-GPUYARD_CLIENT_GO=1 .venv/bin/pytest -q tests/e2e/kind tests/e2e/clients/test_client_go.py "$@"
+if command -v go >/dev/null; then
+  GPUYARD_OPERATORS=$("$here/operators.sh" build)
+  export GPUYARD_OPERATORS
+fi
+GPUYARD_CLIENT_GO=1 .venv/bin/pytest -q tests/e2e/kind tests/e2e/clients/test_client_go.py tests/e2e/operators "$@"
