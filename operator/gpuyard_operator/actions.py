@@ -23,7 +23,7 @@ def reserve(reservation: Reservation, group: Group) -> Write:
     body = reservations.to_object(reservation, group.uid)
     if group.record is None:
         return Write("POST", reservations.path(group.namespace), body)
-    return _amend(group, group.record, {**body, "spec": {"victims": None, **body["spec"]}})
+    return _amend(group, group.record, body)
 
 
 def unreserve(group: Group, reservation: JSON) -> Write:

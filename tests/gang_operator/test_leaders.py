@@ -96,6 +96,18 @@ def test_a_driver_with_gpus_that_comes_again_starts_beside_its_executors(world: 
     assert {"again", "a", "b"} <= set(world.bound())
 
 
+def test_a_driver_that_waits_keeps_no_half_of_its_executors_bound(world: World) -> None:
+    test_a_driver_with_gpus_starts_at_a_place_of_its_own(world, restarts=False)
+    for name in ("driver", "a", "b"):
+        world.delete(pod_path(name))
+    world.settle()
+    member(world, "large", DRIVER, gpus=2)
+    member(world, "c", EXECUTOR)
+    world.bind_by_hand("c", "node-1")
+    world.advance(4.9)
+    assert world.bound() == {}
+
+
 def test_a_launcher_starts_with_its_workers(world: World) -> None:
     gang(world, 3, launcher=LAUNCHER, a=WORKER)
     world.advance(60)

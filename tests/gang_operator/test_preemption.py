@@ -164,6 +164,8 @@ def test_nobody_goes_twice_for_a_gang_that_is_not_bound_all_the_same(
     if restarts:
         world.restart()
     assert world.condition("Preempting", "urgent")["reason"] == "InVain"
+    record = world.at(reservations.path("default", "urgent"))
+    assert conditions or (record is not None and "victims" not in record["spec"])
     for name in ("c", "d"):
         world.pod(name, group="")
         world.bind(name, "node-1" if name == "c" else "node-2")

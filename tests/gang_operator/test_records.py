@@ -40,6 +40,7 @@ def test_what_a_gang_waits_for_is_said_by_its_reservation_and_each_new_reason_by
     world: World,
 ) -> None:
     """G46."""
+    world.settle()
     for pod in "ab":
         world.pod(pod)
         world.settle()
@@ -98,6 +99,19 @@ def test_a_status_that_changes_lets_nobody_ask_again_for_room(world: World) -> N
         world.pod(name, group="other")
         world.advance(1)
     assert len(world.questions) == asked
+
+
+def test_places_that_are_given_up_are_room_for_others(world: World) -> None:
+    world.binds_refused.update("ab")
+    start(world)
+    world.group("other", minMember=2)
+    for name in ("c", "d"):
+        world.pod(name, group="other")
+    world.advance(5)
+    assert (world.bound(), world.condition(name="other")["reason"]) == ({}, "GangUnplaceable")
+    world.delete(pod_path("b"))
+    world.advance(1)
+    assert set(world.bound()) == {"c", "d"}
 
 
 def test_the_record_of_a_namesake_before_it_is_dropped(world: World) -> None:

@@ -42,6 +42,16 @@ def test_nobody_starts_without_the_head_that_is_there(world: World, minimum: int
     assert world.condition()["message"].startswith('pod "head" does not fit')
 
 
+def test_a_head_that_comes_again_and_has_no_room_keeps_no_worker_from_joining(world: World) -> None:
+    head, worker = ({"ray.io/group": kind, "ray.io/node-type": kind} for kind in ("head", "worker"))
+    gang(world, 2, head=head, a=worker)
+    world.phase("head", "Failed")
+    world.pod("again", gpus=2, labels=head)
+    world.pod("b", labels=worker)
+    world.advance(1)
+    assert {"a", "b"} <= set(world.bound())
+
+
 def test_a_role_without_pods_is_forgotten(world: World) -> None:
     """G36: of the roles nothing is remembered but the pods."""
     gang(world, 3, a={TASK: "a"}, b={TASK: "b"})
