@@ -109,11 +109,12 @@ def test_the_fault_button_lets_a_gpu_fail_and_recover(address: str, opened: Open
     expect(page.locator(".tile.sick")).to_have_count(0)
 
 
-def test_an_nvlink_is_cut_and_mended(address: str, opened: Open) -> None:
-    page = opened(address)
+def test_an_nvlink_is_cut_and_mended_on_a_narrow_screen_too(address: str, opened: Open) -> None:
+    page = opened(address, viewport={"width": 320, "height": 800})
     tiles(page, "node-1, GPU 2:").click()
     page.get_by_role("button", name="Cut the NVLink to GPU 5").click()
     expect(page.locator(".facts")).to_contain_text("lost NVLinks to")
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
     page.get_by_role("button", name="Mend the NVLink to GPU 5").click()
     expect(page.locator(".facts")).not_to_contain_text("lost NVLinks to")
 
