@@ -135,4 +135,5 @@ async def _connect(given: Settings) -> HttpApi:
 
 
 def _narrate(beat: Beat) -> None:
-    log.info("%s", beat.text)
+    """Once the answer has gone out: to write a line takes a fifth of a decision in a cluster of 100 nodes."""
+    asyncio.get_running_loop().call_soon(log.info, "%s", beat.text)
