@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import secrets
 import signal
 import sys
@@ -64,6 +65,8 @@ def _run(arguments: argparse.Namespace) -> int:
         raise InvalidInputError(
             arguments.file, "", "there is no such folder", "name a file in one that is there"
         )
+    if arguments.file.is_dir() or not os.access(arguments.file.parent, os.W_OK):
+        raise InvalidInputError(arguments.file, "", "no file can be written there", "name another one")
     if arguments.decisions and not arguments.decisions.exists():
         raise InvalidInputError(arguments.decisions, "", "there is no such file", "name a log of decisions")
     span = 0 if arguments.decisions else arguments.span

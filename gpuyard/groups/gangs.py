@@ -84,9 +84,9 @@ def excess(members: Sequence[Member], cluster: Cluster) -> tuple[Rejection, ...]
         needs.update(member.request.totals)
     for node in cluster.nodes.values():
         offers.update(node.fit.allocatable)
-    detail = "all {} members need {} {}, all nodes have {}"
+    who = f"all {len(members)} members need" if len(members) > 1 else "it needs"
     return tuple(
-        Rejection("", Reason.INSUFFICIENT_GPUS, detail.format(len(members), need, resource, offers[resource]))
+        Rejection("", Reason.INSUFFICIENT_GPUS, f"{who} {need} {resource}, all nodes have {offers[resource]}")
         for resource, need in sorted(needs.items())
         if need > offers[resource]
     )

@@ -174,6 +174,7 @@ def test_what_the_extender_decided_is_placed_again_with_another_policy_and_more_
     ("arguments", "why"),
     [
         (["no/such/day.csv"], "no/such/day.csv: there is no such folder; name a file in one that is there"),
+        (["/tmp"], "/tmp: no file can be written there; name another one"),
         (["day.csv", "--kubeconfig", "nowhere"], "nowhere: there is no such file"),
     ],
 )
