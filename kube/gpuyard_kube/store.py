@@ -2,8 +2,8 @@
 
 Stands for client-go's thread-safe store and its indexers. Watch events, lists and the answers to a component's own
 writes arrive in no fixed order. Laws: an older version never replaces a newer one; an object that was deleted never
-comes back; what a list lacks is gone as far as it was known, until something newer of it is seen; two objects never
-have one name (the newer one stays).
+comes back; what a list lacks is gone, until news of it come that are as new as what was known; two objects never have
+one name (the newer one stays).
 """
 
 import math
@@ -44,7 +44,7 @@ class Store(Generic[T]):
         self._seen: dict[str, _Seen[T]] = {}
         self._uids: dict[str, str] = {}
         self._gone: dict[str, float] = {}
-        """UID -> the last version of it that is of no interest any more."""
+        """UID -> the version before which nothing of it is of interest any more."""
 
     def get(self, uid: str) -> T | None:
         found = self._seen.get(uid)
@@ -87,13 +87,13 @@ class Store(Generic[T]):
         return [self._remove(uid, math.inf)] if event == "DELETED" else list(self._put(uid, obj))
 
     def forget(self, namespace: str, name: str) -> list[Change[T]]:
-        """The object that has this name now is deleted for ever."""
+        """A server has said that there is none of this name, perhaps before the one that is known came to be."""
         uid = self._uids.get(f"{namespace}/{name}")
-        return [] if uid is None else [self._remove(uid, math.inf)]
+        return [] if uid is None else [self._remove(uid, self._seen[uid].version)]
 
     def _put(self, uid: str, obj: JSON) -> Iterator[Change[T]]:
         at, key, known = version(obj), _key(obj), self._seen.get(uid)
-        if at <= self._gone.get(uid, -1) or (known is not None and _is_old(at, known.version)):
+        if at < self._gone.get(uid, 0) or (known is not None and _is_old(at, known.version)):
             return
         namesake = self._uids.get(key, uid)
         if namesake != uid:

@@ -1,5 +1,8 @@
 """The newest state of objects, whatever comes twice, late or from several sources."""
 
+from collections.abc import Callable
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -78,13 +81,18 @@ def test_a_list_says_what_is_gone() -> None:
     assert store.deleted("1")
 
 
-def test_what_a_list_lacks_is_there_after_all_where_something_newer_is_seen_of_it() -> None:
-    """A list may have been on its way while the answer to a write of our own came in."""
+@pytest.mark.parametrize(
+    "lose", [lambda store: store.replace([]), lambda store: store.forget("default", "a")]
+)
+def test_what_a_list_or_an_answer_lacks_is_there_after_all_where_news_as_new_are_seen_of_it(
+    lose: Callable[[Store[str]], list[Change[str]]],
+) -> None:
+    """They may have been on their way while the answer to our own write, or its first event, came in."""
     store = colours()
     store.observe("MODIFIED", named("a", "1", 5, "red"))
-    store.replace([])
-    assert store.observe("ADDED", named("a", "1", 5, "red")) == []
-    assert store.observe("MODIFIED", named("a", "1", 6, "blue")) == [Change("1", None, "blue")]
+    assert lose(store) == [Change("1", "red", None)]
+    assert store.observe("MODIFIED", named("a", "1", 4, "grey")) == []
+    assert store.observe("ADDED", named("a", "1", 5, "red")) == [Change("1", None, "red")]
     assert not store.deleted("1")
 
 
