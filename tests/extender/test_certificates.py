@@ -46,7 +46,7 @@ def tried(folder: Path, tls: ssl.SSLContext, path: str = "/filter") -> tuple[int
 def test_a_client_with_a_certificate_of_the_authority_is_served(ours: Path) -> None:
     status, answer = tried(ours, client(ours, ours))
     assert status == 200
-    assert "Pod: a Pod object" in answer
+    assert "Pod: an object is needed" in answer
 
 
 def test_a_client_without_a_certificate_gets_no_verb_but_can_see_that_the_extender_lives(ours: Path) -> None:
