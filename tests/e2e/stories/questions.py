@@ -4,6 +4,7 @@ from typing import Any
 
 from gpuyard import vocabulary
 from gpuyard.auditing.accounts import LEDGER_PATH
+from gpuyard.groups import queues
 from gpuyard.writes import JSON, PatchType, Write
 from tests.e2e.stories.cluster import Cluster, held, node_of, until
 
@@ -28,6 +29,36 @@ async def what_would_fit_is_told_and_comes_true_and_asking_holds_nothing(cluster
         place["node"],
         sorted(place["devices"]["main"][vocabulary.GPU]),
     )
+
+
+async def a_gang_is_judged_by_what_its_queue_has_left(cluster: Cluster) -> None:
+    queue: JSON = {"apiVersion": f"{vocabulary.GROUP}/{vocabulary.VERSION}", "kind": "Queue"}
+    queue |= {"metadata": {"name": cluster.namespace}, "spec": {"quota": {vocabulary.GPU: 3}}}
+    await cluster.create(queues.PATH, queue)
+    try:
+        first, *members = gang(cluster, "first")
+        path = f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{cluster.namespace}/podgroups"
+        await cluster.create(path, first)
+        for member in members:
+            await cluster.create(cluster.path, member)
+        await cluster.running([member["metadata"]["name"] for member in members])
+        known = list[JSON]()
+
+        async def counted() -> bool:
+            known[:] = await cluster.items(queues.PATH)
+            said = [found.get("status", {}).get("used", {}).get(vocabulary.GPU) for found in known]
+            return "2" in map(str, said)
+
+        await until(counted, "the queue's status says that 2 GPUs are used")
+        outcome = await simulated(cluster, *gang(cluster, "next"), queues=known)
+        assert (outcome["code"], outcome["detail"]) == (
+            "QuotaExceeded",
+            f"queue {cluster.namespace}: {vocabulary.GPU}: needs 2, 1 left of 3",
+        )
+        larger = {**queue, "spec": {"quota": {vocabulary.GPU: 4}}}
+        assert (await simulated(cluster, larger, *gang(cluster, "next"), queues=known))["fits"]
+    finally:
+        await cluster.api.send(Write("DELETE", f"{queues.PATH}/{cluster.namespace}"))
 
 
 async def a_pod_that_only_the_extender_refuses_is_told_why_by_one_event(cluster: Cluster) -> None:
@@ -97,8 +128,18 @@ def job(namespace: str, parallelism: int) -> JSON:
     }
 
 
-async def simulated(cluster: Cluster, *objects: JSON) -> dict[str, Any]:
-    reply = await cluster.hands.ask("/v1/simulations", {"objects": objects})
+def gang(cluster: Cluster, name: str) -> list[JSON]:
+    """A PodGroup in the queue that has the name of the namespace, and its two pods with a GPU each."""
+    group: JSON = {"apiVersion": vocabulary.POD_GROUP_API, "kind": "PodGroup", "spec": {"minMember": 2}}
+    marks = {"namespace": cluster.namespace, "annotations": {vocabulary.QUEUE: cluster.namespace}}
+    group |= {"metadata": {"name": name, **marks}}
+    member = {"namespace": cluster.namespace, "labels": {vocabulary.POD_GROUP: name}}
+    pods = [{"name": f"{name}-{number}", **member} for number in range(2)]
+    return [group, *({"kind": "Pod", "metadata": metadata, "spec": spec(1)} for metadata in pods)]
+
+
+async def simulated(cluster: Cluster, *objects: JSON, **more: Any) -> dict[str, Any]:
+    reply = await cluster.hands.ask("/v1/simulations", {"objects": objects, **more})
     assert reply.ok, reply.body
     [outcome] = reply.body["outcomes"]
     return dict(outcome)

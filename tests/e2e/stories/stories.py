@@ -32,6 +32,7 @@ STORIES: tuple[Story, ...] = (
     nodes.pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served,
     nodes.what_a_drained_node_held_goes_elsewhere_and_comes_back,
     questions.what_would_fit_is_told_and_comes_true_and_asking_holds_nothing,
+    questions.a_gang_is_judged_by_what_its_queue_has_left,
     questions.a_pod_that_only_the_extender_refuses_is_told_why_by_one_event,
     questions.what_a_pod_may_use_of_its_gpu_stays_as_it_was_bound,
     questions.what_cannot_be_a_share_is_refused_by_the_name_of_its_annotation,
