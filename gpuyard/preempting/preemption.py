@@ -7,7 +7,7 @@ Stands for DefaultPreemption's SelectVictimsOnNode, with devices. Rules:
   first, is bettered among the small sets only.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from typing import Final
@@ -65,7 +65,8 @@ def cheapest(asked: Question, units: Iterable[Unit], stakes: Stakes) -> Victims 
     best = _spared(tries, allowed)
     if best is None and len(allowed) == len(able):
         return None
-    for victims in _small_sets(able, asked.short):
+    sets = chain.from_iterable(combinations(able, size) for size in range(1, len(able) + 1))
+    for victims in islice(sets, SETS):
         if asked.keeps_budgets and violations(victims, stakes):
             continue
         better = best is None or cost(victims, stakes) < cost(best, stakes)
@@ -78,13 +79,13 @@ def cheapest(asked: Question, units: Iterable[Unit], stakes: Stakes) -> Victims 
 
 
 class _Tries:
-    """The question, so many times; then nothing is enough."""
+    """The question, so many times; then nothing is enough. It is not put where counts alone say no."""
 
     def __init__(self, asked: Question) -> None:
-        self._needed, self.left = asked.needed, asked.tries
+        self._needed, self._short, self.left = asked.needed, asked.short, asked.tries
 
     def needed(self, gone: Units) -> Units | None:
-        if not self.left:
+        if not self.left or not _covers(gone, self._short):
             return None
         self.left -= 1
         return self._needed(gone)
@@ -133,9 +134,6 @@ def _short(pod: Preemptor, node: Node) -> Amounts:
     return {name: amount - left[name] for name, amount in pod.requests.items() if amount > left[name]}
 
 
-def _small_sets(able: Units, short: Amounts) -> Iterator[Units]:
-    sets = chain.from_iterable(combinations(able, size) for size in range(1, len(able) + 1))
-    for victims in islice(sets, SETS):
-        booked = [found.placement.requests for found in chain(*victims)]
-        if all(sum(one.get(name, 0) for one in booked) >= lack for name, lack in short.items()):
-            yield victims
+def _covers(gone: Units, short: Amounts) -> bool:
+    booked = [found.placement.requests for found in chain(*gone)]
+    return all(sum(one.get(name, 0) for one in booked) >= lack for name, lack in short.items())

@@ -21,8 +21,9 @@ from gpuyard_operator.tally import Tally
 from gpuyard_operator.unschedulable import Unschedulable
 from gpuyard_operator.work_item import WorkItem
 
-LARGE, BATCH_SECONDS = 64, 0.1
-"""What comes of more pods of one group than this is taken in together: each look is at all of its pods."""
+LARGE, BATCH_SECONDS = 4, 0.1
+"""What comes of a group of more than so many pods within that time is taken in together: each look is at all of its
+pods, and might tell people something new about each event."""
 
 
 class Operator:

@@ -1,15 +1,19 @@
 """Room for a gang: nobody goes unless all of it fits then, whole gangs go or stay, and no cheaper set would do."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, combinations
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard.groups import gangs
 from gpuyard.groups.gangs import Member
 from gpuyard.hardware.inventory import MigStrategy
-from gpuyard.placing.cluster import Cluster, Node
+from gpuyard.placing.cluster import Cluster, Node, Placement
+from gpuyard.placing.trials import Trial
 from gpuyard.policies.counted import pack
 from gpuyard.preempting.clearance import AtStake, Room, make_room
 from gpuyard.preempting.stakes import Candidate, Stakes, Unit
@@ -112,6 +116,25 @@ def test_among_thousands_few_are_asked_to_go() -> None:
     found = cleared(ring(3, each=2), cluster(*nodes), *units)
     assert found is not None
     assert len(found.victims) == 6
+
+
+def test_a_large_gang_is_placed_as_a_trial_only_where_enough_go_by_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each trial looks for a place for every member: most of a second for hundreds of them."""
+    nodes = [node(f"n{i:02}", gpus(2, node=f"n{i:02}")) for i in range(32)]
+    units = [alone(f"{on.name}-{i}", on, i, priority=i) for on in nodes for i in range(2)]
+    places, place = Counter[str](), Trial.place
+
+    def counted(trial: Trial, *asked: Any) -> Placement | None:
+        places.update(["place"])
+        return place(trial, *asked)
+
+    monkeypatch.setattr(Trial, "place", counted)
+    found = cleared(ring(32, each=2), cluster(*nodes), *units)
+    assert found is not None
+    assert len(found.victims) == 64
+    assert places["place"] <= 6 * 32
 
 
 @settings(deadline=None, max_examples=40)
