@@ -242,7 +242,11 @@ def test_asking_changes_nothing(objects: list[JSON], taken: int, tentative: bool
         stage.filter(waiting)
         stage.prioritize(waiting)
     ledger = stage.extender.ledger
-    before = (copy.deepcopy(stage.extender.accounts()), list(ledger.assumptions.all()), ledger.holdings.changes)
+    before = (
+        copy.deepcopy(stage.extender.accounts()),
+        list(ledger.assumptions.all()),
+        ledger.holdings.changes,
+    )
     ask(stage, *objects, addNodes=[gpu_node("node-3")])
     after = (stage.extender.accounts(), list(ledger.assumptions.all()), ledger.holdings.changes)
     assert after == before

@@ -130,7 +130,11 @@ def test_looking_decides_nothing() -> None:
     stage.create(gpu_pod("a"), gpu_pod("b"))
     look(stage)
     extender = stage.extender
-    assert (list(extender.ledger.assumptions.all()), extender.reports.history.noted, stage.told) == ([], 0, [])
+    assert (list(extender.ledger.assumptions.all()), extender.reports.history.noted, stage.told) == (
+        [],
+        0,
+        [],
+    )
 
 
 def test_a_thousand_pods_that_wait_for_the_same_are_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
