@@ -6,7 +6,7 @@ from itertools import combinations
 
 from gpuyard import annotations, vocabulary
 from gpuyard.auditing.findings import Flaw
-from gpuyard.groups import gangs
+from gpuyard.groups import gangs, nearness
 from gpuyard.groups.gangs import GangRejection, Member
 from gpuyard.hardware.inventory import Device, MigStrategy
 from gpuyard.placing.cluster import Cluster, Node, Placement
@@ -206,10 +206,26 @@ def without_places(group: JSON, pods: Sequence[JSON], cluster: Cluster) -> Itera
     waiting = [member_of(pod) for pod in members if not pod["spec"].get("nodeName")]
     bound = [pod for pod in members if pod["spec"].get("nodeName") and pod["status"]["phase"] != "Failed"]
     needed = max(1, group["spec"]["minMember"] - len(bound))
-    if len(waiting) >= needed and not isinstance(
-        gangs.plan(waiting[:needed], cluster, POLICIES["pack"]), GangRejection
-    ):
+    where = together(group, [pod["spec"]["nodeName"] for pod in bound], cluster)
+    if len(waiting) >= needed and any(fit(waiting[:needed], nodes) for nodes in where):
         yield f"{name}: {needed} members wait, though they fit"
+
+
+def together(group: JSON, taken: Iterable[str], cluster: Cluster) -> list[Cluster]:
+    """The parts of a cluster of which one has to hold all of a gang that has members on `taken` nodes."""
+    wish = nearness.parse(group["metadata"].get("annotations") or {})
+    if wish is None or not wish.required:
+        return [cluster]
+    domain = {name: node.fit.labels.get(wish.domain.label) for name, node in cluster.nodes.items()}
+    wanted = {domain[name] for name in taken} or set(domain.values()) - {None}
+    return [
+        Cluster({name: node for name, node in cluster.nodes.items() if domain[name] == found})
+        for found in wanted
+    ]
+
+
+def fit(members: Sequence[Member], cluster: Cluster) -> bool:
+    return not isinstance(gangs.plan(members, cluster, POLICIES["pack"]), GangRejection)
 
 
 def member_of(pod: JSON) -> Member:
