@@ -9,13 +9,14 @@ Time is processor time of this process: it suffers least from what else runs. Fo
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from benchmarks import clusters
 from gpuyard import annotations, vocabulary
-from gpuyard.groups import gangs
+from gpuyard.groups import gangs, racks
 from gpuyard.groups.gangs import Member
+from gpuyard.groups.nearness import Domain, Nearness
 from gpuyard.placing.cluster import Cluster, Placement
 from gpuyard.placing.fleet import Fleet, Surveyed
 from gpuyard.pods import requests
@@ -23,15 +24,20 @@ from gpuyard.pods.fit import PodFit, requests_of
 from gpuyard.pods.requests import PodRequest
 from gpuyard.policies import registry
 from gpuyard.policies.candidates import Policy
+from gpuyard.preempting import clearance
+from gpuyard.preempting.clearance import AtStake
+from gpuyard.preempting.stakes import Candidate, Stakes
 from gpuyard_extender import nodes
 from gpuyard_extender.claims import Tenants
 from gpuyard_extender.simulating import Snapshot, simulate
 from gpuyard_extender.simulation_models import Asked
 
 GANGS = ((512, 1_000), (64, 5_000))
+PRESSED = ((64, 1_000), (512, 1_000))
+RACK = 250
 SIMULATED = (30, 5_000)
 BOUND = 4
-FITS, FITS_NOWHERE = 2, 9
+ONE, FITS, WHOLE, FITS_NOWHERE = 1, 2, 8, 9
 
 
 def main() -> None:
@@ -44,6 +50,10 @@ def main() -> None:
     print("| what | pods | nodes | CPU ms, first | again |\n|---|---|---|---|---|")
     for pods, size in GANGS:
         row("a gang, same NUMA node", (pods, size), gang(pods, size, policy))
+    for pods, size in PRESSED:
+        row("a gang in one rack", (pods, size), racked(pods, size, ONE, policy))
+        row("a gang that no rack has room for", (pods, size), racked(pods, size, WHOLE, policy))
+        row("a gang at the expense of others", (pods, size), pressed(pods, size, policy))
     for gpus, what in ((FITS, "a simulation"), (FITS_NOWHERE, "a simulation that fits nowhere")):
         row(what, SIMULATED, simulation(gpus, policy))
 
@@ -56,8 +66,28 @@ def row(what: str, size: tuple[int, int], costs: tuple[float, float]) -> None:
 def gang(pods: int, size: int, policy: Policy) -> tuple[float, float]:
     """Milliseconds for the plan of a gang whose members want two GPUs on one NUMA node each."""
     made = clusters.Cluster(size, BOUND * size)
-    members = [_member(made.pod({vocabulary.GPU: 2})) for _ in range(pods)]
+    wish = {vocabulary.TOPOLOGY: "same-numa"}
+    members = [_member(made.pod({vocabulary.GPU: 2}), wish) for _ in range(pods)]
     return _costs(lambda where: gangs.plan(members, where, policy), _cluster(made))
+
+
+def racked(pods: int, size: int, gpus: int, policy: Policy) -> tuple[float, float]:
+    """Milliseconds for the plan of a gang that wants to be in one rack."""
+    made = clusters.Cluster(size, BOUND * size)
+    for number, node in enumerate(made.nodes):
+        node["metadata"]["labels"][vocabulary.RACK] = f"rack-{number // RACK}"
+    members = [_member(made.pod({vocabulary.GPU: gpus}), {}) for _ in range(pods)]
+    wish = Nearness(Domain.SAME_RACK)
+    return _costs(lambda where: racks.plan(members, where, policy, wish), _cluster(made))
+
+
+def pressed(pods: int, size: int, policy: Policy) -> tuple[float, float]:
+    """Milliseconds to say who has to go for a gang of pods with all GPUs of a node each; everybody might."""
+    made = clusters.Cluster(size, BOUND * size)
+    members = [_member(made.pod({vocabulary.GPU: WHOLE}), {}) for _ in range(pods)]
+    units = [(Candidate(0, placement),) for placement in _placements(made)]
+    at_stake = AtStake(1, units, Stakes())
+    return _costs(lambda where: clearance.make_room(members, where, policy, at_stake), _cluster(made))
 
 
 def simulation(gpus: int, policy: Policy) -> tuple[float, float]:
@@ -75,8 +105,8 @@ def simulation(gpus: int, policy: Policy) -> tuple[float, float]:
     return _costs(simulated, _cluster(made))
 
 
-def _member(pod: dict[str, Any]) -> Member:
-    pod["metadata"]["annotations"] = {vocabulary.TOPOLOGY: "same-numa"}
+def _member(pod: dict[str, Any], wish: Mapping[str, str]) -> Member:
+    pod["metadata"]["annotations"] = dict(wish)
     request = requests.parse(pod)
     assert isinstance(request, PodRequest)
     return Member(request, PodFit.of(pod))
@@ -85,12 +115,17 @@ def _member(pod: dict[str, Any]) -> Member:
 def _cluster(made: clusters.Cluster) -> Cluster:
     facts = [found for found in map(nodes.read, made.nodes) if found]
     built = {found.name: nodes.build(found, Tenants()) for found in facts}
+    for found in _placements(made):
+        built[found.node] = built[found.node].taking(found)
+    return Cluster(built)
+
+
+def _placements(made: clusters.Cluster) -> Iterator[Placement]:
     for pod in made.pods:
         if name := pod["spec"].get("nodeName"):
             text = (pod["metadata"].get("annotations") or {}).get(vocabulary.ALLOCATION)
             held = annotations.read_allocation(text) or {}
-            built[name] = built[name].taking(Placement(pod["metadata"]["uid"], name, held, requests_of(pod)))
-    return Cluster(built)
+            yield Placement(pod["metadata"]["uid"], name, held, requests_of(pod))
 
 
 def _costs(work: Callable[[Cluster], object], where: Cluster) -> tuple[float, float]:

@@ -31,7 +31,7 @@ class Process:
         return int(status["VmRSS"].split()[0]) // 1024, int(status["VmHWM"].split()[0]) // 1024
 
 
-_URL = re.compile(r"running on (http://\S+)")
+_URL = re.compile(r"(?:running on|asked at) (http://\S+)")
 
 
 @contextlib.contextmanager
@@ -71,12 +71,26 @@ def served(module: str, *arguments: str) -> Iterator[tuple[str, int]]:
 @contextlib.contextmanager
 def extender(server: Sequence[str], policy: str) -> Iterator[tuple[str, int]]:
     """GPUYard's extender as its command runs it: the URL and the process id. `server`: its arguments for that."""
-    run = "from gpuyard_extender.main import main; main()"
-    with _started("-c", run, *server, "--port", "0", "--policy", policy) as (process, log):
+    with _command("gpuyard_extender", *server, "--port", "0", "--policy", policy) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def operator(api: str) -> Iterator[tuple[str, int]]:
+    """The gang operator as its command runs it, without an extender: the URL and the process id."""
+    with _command(
+        "gpuyard_operator", "--api", api, "--extender", "http://127.0.0.1:9", "--port", "0"
+    ) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def _command(package: str, *arguments: str) -> Iterator[tuple[str, int]]:
+    with _started("-c", f"from {package}.main import main; main()", *arguments) as (process, log):
         # Its log names the port. To choose one and try until it listens can end in a connection with itself.
         while (found := _URL.search(_content(log))) is None:
             if process.poll() is not None:
-                raise RuntimeError(f"the extender did not start:\n{_content(log)}")
+                raise RuntimeError(f"{package} did not start:\n{_content(log)}")
             time.sleep(0.01)
         yield found[1], process.pid
 

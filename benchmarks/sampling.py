@@ -17,6 +17,7 @@ PARTS = {
     "gpuyard_device_plugin/": "kubelet + plugin",
     "gpuyard_cluster/controllers/": "controllers",
     "gpuyard_extender/": "extender",
+    "gpuyard_operator/": "operator",
 }
 OTHER = "event loop, HTTP"
 _SECONDS = 0.002
