@@ -1,5 +1,6 @@
 """Whatever happens to the operator on the way, the end is the same, and no gang is half bound for more than 5 s."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -113,9 +114,11 @@ def test_every_way_ends_all_or_nothing_and_the_same(
     assert len(world.api.writes) == written, "a gang that runs needs no write"
 
 
-def test_the_operator_may_die_before_any_of_its_writes() -> None:
+@pytest.mark.parametrize("conditions", [True, False])
+def test_the_operator_may_die_before_any_of_its_writes(conditions: bool) -> None:
     for writes in range(12):
         world = Watchful()
+        world.keep_conditions(conditions)
         for name in ("node-1", "ring", "a", "b"):
             world.appear(name)
         world.suffer("crash", writes)
@@ -124,15 +127,18 @@ def test_the_operator_may_die_before_any_of_its_writes() -> None:
         assert world.places() is None
 
 
-def test_any_one_write_may_fail() -> None:
+@pytest.mark.parametrize("conditions", [True, False])
+def test_any_one_write_may_fail(conditions: bool) -> None:
     failed: list[Write] = []
     for number in range(12):
         world = Watchful()
+        world.keep_conditions(conditions)
         for name in ("node-1", "ring", "a", "b"):
             world.appear(name)
         world.suffer("fail", number)
         world.tick(6)
         failed += world.api.writes[number : number + 1]
         assert set(world.bound()) == {"a", "b"}
-        assert world.at(reservations.path("default", "ring")) is None
-    assert {write.method for write in failed} == {"POST", "PATCH", "DELETE"}
+        assert (world.places(), world.condition()["status"]) == (None, "True")
+        assert (world.at(reservations.path("default", "ring")) is None) == conditions
+    assert {write.method for write in failed} == {"POST", "PATCH"} | ({"DELETE"} if conditions else set())
