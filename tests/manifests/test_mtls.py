@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from gpuyard.writes import JSON
-from gpuyard_extender.main import _parser as extender_parser
+from gpuyard_extender.settings import parser as extender_parser
 from gpuyard_operator.planner import SERVER_NAME
 
 MANIFESTS = Path(__file__).parents[2] / "manifests"
