@@ -55,9 +55,6 @@ class Reservation:
     seats: tuple[Seat, ...]
     victims: tuple[Victim, ...] = ()
 
-    def seat(self, uid: str) -> Seat | None:
-        return next((seat for seat in self.seats if seat.uid == uid), None)
-
 
 def path(namespace: str, name: str = "") -> str:
     """The API path of the reservations of a namespace, or of one."""

@@ -40,11 +40,6 @@ def test_expiry_is_written_as_a_time_that_people_read() -> None:
     assert reservations.to_spec(RESERVATION)["expires"] == "2027-01-15T08:00:00.250000Z"
 
 
-def test_a_seat_is_found_by_the_uid_of_its_pod() -> None:
-    assert RESERVATION.seat("uid-1") == SEATS[1]
-    assert RESERVATION.seat("uid-2") is None
-
-
 def test_paths_name_the_collection_and_the_object() -> None:
     collection = "/apis/gpuyard.io/v1alpha1/namespaces/team/reservations"
     assert (path("team"), path("team", "ring")) == (collection, f"{collection}/ring")
