@@ -53,7 +53,8 @@ def _programs() -> Iterator[tuple[str, str]]:
 def _run(arguments: argparse.Namespace) -> int:
     known = benchmarks()
     if arguments.name is None:
-        print("\n".join(f"{name:<14}{what}" for name, what in known.items()))
+        width = max(map(len, known)) + 2
+        print("\n".join(f"{name:<{width}}{what}" for name, what in known.items()))
         return 0
     if arguments.name not in known:
         remedy = f"use {', '.join(known)}"

@@ -26,7 +26,7 @@ COVERED = {
     "test_five_minutes_after_its_plugin_a_resource_is_gone_but_its_key_stays",
     "NDP#368, ROCm#186 no registration after the stream's end": "device_plugin/test_shell.py::"
     "test_a_stream_that_the_kubelet_ends_is_a_reason_to_register_again",
-    "container-engine-accelerators#412 a stopped server stays stopped": "device_plugin/test_shell.py::"
+    "container-engine-accelerators#412 a stopped server stays stopped": "device_plugin/test_sockets.py::"
     "test_a_lost_socket_is_made_anew",
     "device-plugin-manager#32 transport is closing": "device_plugin/test_shell.py::"
     "test_a_kubelet_that_starts_anew_gets_the_same_devices_from_a_new_socket",
@@ -115,7 +115,7 @@ NOT_OURS = {
 @pytest.mark.parametrize("report", COVERED)
 def test_a_report_is_held_by_a_test_that_is_there(report: str) -> None:
     file, _, name = COVERED[report].partition("::")
-    assert re.search(rf"^def {name}\(", (ROOT / file).read_text(), re.MULTILINE), COVERED[report]
+    assert re.search(rf"^(async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE), COVERED[report]
 
 
 def test_a_report_about_the_kubelet_is_a_story_that_is_played() -> None:
