@@ -12,9 +12,11 @@ from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_cluster.controllers import pods
 from gpuyard_cluster.controllers.decisions import Act, patch
+from gpuyard_cluster.controllers.objects import controller_of, controller_uid
 
 FINALIZER = "batch.kubernetes.io/job-tracking"
 INDEX = "batch.kubernetes.io/job-completion-index"
+NAME = "batch.kubernetes.io/job-name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,30 @@ def freed(job: JSON, counts: Counts) -> list[Act]:
     waiting = (job.get("status") or {}).get("uncountedTerminatedPods") or {}
     named = {*(waiting.get("succeeded") or ()), *(waiting.get("failed") or ())}
     return [free(pod) for pod in counts.pods if pod["metadata"]["uid"] in named and held(pod)]
+
+
+def orphans(name: str, job: JSON | None, there: Iterable[JSON]) -> list[JSON]:
+    """The pods that wait to be counted by a Job of this name that is no more; `job` is the one that is there now."""
+    return [pod for pod in there if held(pod) and _job_of(pod) == name and not (job and _belongs(pod, job))]
+
+
+def keys_of_orphan(pod: JSON) -> list[str]:
+    """Where to look at a pod that no Job owns, nor would."""
+    return [f"{pod['metadata']['namespace']}/{_job_of(pod)}"] if held(pod) else []
+
+
+def _belongs(pod: JSON, job: JSON) -> bool:
+    if owner := controller_uid(pod):
+        return bool(owner == job["metadata"]["uid"])
+    return pods.matches(job["spec"].get("selector") or {}, pod)
+
+
+def _job_of(pod: JSON) -> str:
+    """The name of the Job that made a pod, also when nobody owns it any more."""
+    owner = controller_of(pod)
+    if owner is not None:
+        return str(owner["name"]) if owner["kind"] == "Job" else ""
+    return str((pod["metadata"].get("labels") or {}).get(NAME, ""))
 
 
 def free(pod: JSON) -> Act:

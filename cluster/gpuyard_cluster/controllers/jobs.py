@@ -4,6 +4,7 @@ Stands for the job controller. Laws:
 - A pod that ended counts once, whoever deletes it: it carries a finalizer until it is in the counts (`job_counts`).
 - An index is run by one pod at a time; each failure makes the next attempt wait longer.
 - A Job has ended when it says so in its conditions; then no pod of it runs any more, and its counts stay.
+- A pod whose Job is gone counts for nobody, and is held by nobody.
 Not here: backoffLimitPerIndex, successPolicy, and rules of podFailurePolicy by pod conditions.
 """
 
@@ -25,10 +26,14 @@ class Jobs:
     def keys(self, resource: str, obj: JSON, objects: Objects) -> Iterable[str]:
         if resource == "jobs":
             return (key_of(obj),)
-        return pods.concerned("jobs", "Job", obj, objects)
+        return pods.concerned("jobs", "Job", obj, objects) or job_counts.keys_of_orphan(obj)
 
     def reconcile(self, key: str, objects: Objects, now: float) -> Decision:
         job = objects.get("jobs", key)
+        namespace, _, name = key.partition("/")
+        orphans = job_counts.orphans(name, job, objects.all("pods", namespace))
+        if orphans:
+            return Decision(tuple(map(job_counts.free, orphans)))
         if job is None:
             return NOTHING
         if job_ends.ended(job):

@@ -167,6 +167,28 @@ def test_a_job_without_completions_is_done_when_one_has_succeeded_and_all_have_e
     assert conditions(shop)[-1][0] == "Complete"
 
 
+@pytest.mark.parametrize("policy", ["Background", "Orphan"])
+@pytest.mark.parametrize("has_namesake", [False, True])
+@pytest.mark.parametrize("restarts", [False, True])
+def test_pods_of_a_job_that_is_gone_are_held_by_nobody(
+    policy: str, has_namesake: bool, restarts: bool
+) -> None:
+    shop = made(completions=2, parallelism=2)
+    shop.run()
+    old = {pod["metadata"]["uid"] for pod in shop.living()}
+    shop.delete("jobs", "train", propagationPolicy=policy)
+    if has_namesake and policy == "Orphan":
+        shop.settle()
+    if has_namesake:
+        shop.create("jobs", "train", job())
+    if restarts:
+        shop.restart()
+    shop.settle()
+    kept = [pod for pod in shop.all("pods") if pod["metadata"]["uid"] in old]
+    assert not any("finalizers" in pod["metadata"] for pod in kept)
+    assert ["deletionTimestamp" in pod["metadata"] for pod in kept] == [policy == "Background"] * 2
+
+
 @pytest.mark.parametrize(("numbers", "text"), [({0, 1, 2, 5}, "0-2,5"), ({0, 1, 3}, "0,1,3"), (set(), "")])
 def test_indexes_are_written_as_ranges(numbers: set[int], text: str) -> None:
     assert job_counts.ranges(numbers) == text
