@@ -46,8 +46,10 @@ class Explanation:
 
 
 def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Callable[[], JSON]:
-    """The explanation for one pod: what is returned makes it, in any thread, from the ledger as it is now."""
-    known = _known(pod, ledger, policy, now)
+    """What makes the explanation for one pod, from the ledger as it is now, wherever `policy` may be asked."""
+    known = _known(pod, ledger, now)
+    if isinstance(known, Search):
+        return lambda: _explain_unseated(pod, known, policy).to_json()
     if known is not None:
         return known.to_json
     seated, cluster = ledger.seat(pod.uid, now), ledger.cluster(now, {pod.uid})
@@ -57,15 +59,15 @@ def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Callabl
     return lambda: _explain_seated(pod, *seated, cluster, leaving).to_json()
 
 
-def _known(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Explanation | None:
-    """The explanation where no node has to be looked at for the pod alone."""
+def _known(pod: Pod, ledger: Ledger, now: float) -> Explanation | Search | None:
+    """The explanation where no node has to be looked at for the pod alone, or what looks for places for its gang."""
     if not pod.pending:
         return Explanation(pod, None)
     if isinstance(pod.request, Rejection):
         return Explanation(pod, pod.request.reason, detail=pod.request.detail)
     unseated = ledger.seat(pod.uid, now) is None
     if unseated and pod.group is not None and (pod.gated or feasibility.needs_seat(pod)):
-        return _explain_gang(pod, pod.group, ledger, policy, now)
+        return _explain_gang(pod, pod.group, ledger, now)
     return None
 
 
@@ -91,7 +93,7 @@ def _explain_seated(
     return Explanation(pod, Reason.GANG_WAITING, found, detail)
 
 
-def _explain_gang(pod: Pod, name: str, ledger: Ledger, policy: Policy, now: float) -> Explanation:
+def _explain_gang(pod: Pod, name: str, ledger: Ledger, now: float) -> Explanation | Search:
     group, members = ledger.groups.named(pod.namespace, name), ledger.members(pod.namespace, name)
     if group is None:
         return Explanation(pod, Reason.GANG_WAITING, detail=f"there is no PodGroup {name}")
@@ -104,7 +106,11 @@ def _explain_gang(pod: Pod, name: str, ledger: Ledger, policy: Policy, now: floa
         return Explanation(pod, group.nearness.reason, detail=group.nearness.detail)
     missing = max(1, group.needed - sum(not found.pending for found in members))
     waiting = [found for found in members if found.pending]
-    placed = Search.of(waiting[:missing], ledger, now, group.nearness).find(policy).places
+    return Search.of(waiting[:missing], ledger, now, group.nearness)
+
+
+def _explain_unseated(pod: Pod, search: Search, policy: Policy) -> Explanation:
+    placed = search.find(policy).places
     if isinstance(placed, GangRejection):
         detail = f"no node for member {placed.member}"
         return Explanation(pod, Reason.GANG_UNPLACEABLE, placed.rejections, detail)

@@ -3,6 +3,8 @@
 Stands for the conditions of a PodGroup, with the verdicts of all nodes.
 """
 
+from collections.abc import Callable
+
 from gpuyard.policies.candidates import Policy
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
@@ -11,27 +13,31 @@ from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
 
-def explain_group(namespace: str, name: str, ledger: Ledger, policy: Policy, now: float) -> JSON | None:
+def explain_group(
+    namespace: str, name: str, ledger: Ledger, policy: Policy, now: float
+) -> Callable[[], JSON] | None:
     """{"podGroup", "needed", "code", "detail"?, "members", "nodes"}; None where there is neither group nor member.
 
+    What is returned makes it, where `policy` may be asked.
     `members` are {"pod", "phase", "node"?, "seat"?}: where each is, or where its place is reserved.
     """
     group, members = ledger.groups.named(namespace, name), ledger.members(namespace, name)
     if group is None and not members:
         return None
     needed = group.needed if group else 1
-    said: JSON = {"code": None, "nodes": []}
+    about = {"podGroup": f"{namespace}/{name}", "needed": needed}
+    told = {"members": [_member(pod, ledger, now) for pod in members]}
     if waiting := next((pod for pod in members if pod.pending), None):
-        found = explain_pod(waiting, ledger, policy, now)()
-        said = {key: found[key] for key in ("code", "detail", "nodes") if key in found}
-    elif len(members) < needed:
+        why = explain_pod(waiting, ledger, policy, now)
+        return lambda: {**about, **_code(why()), **told}
+    said: JSON = {"code": None, "nodes": []}
+    if len(members) < needed:
         said |= {"code": Reason.GANG_WAITING.value, "detail": f"{len(members)} of {needed} members are there"}
-    return {
-        "podGroup": f"{namespace}/{name}",
-        "needed": needed,
-        **said,
-        "members": [_member(pod, ledger, now) for pod in members],
-    }
+    return lambda: {**about, **said, **told}
+
+
+def _code(found: JSON) -> JSON:
+    return {key: found[key] for key in ("code", "detail", "nodes") if key in found}
 
 
 def _member(pod: Pod, ledger: Ledger, now: float) -> JSON:

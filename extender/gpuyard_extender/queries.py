@@ -74,7 +74,11 @@ def _of_people(extender: Extender) -> APIRouter:
 
     @router.get("/podgroups/{namespace}/{name}/explain", summary="Why a pod group waits")
     async def explain_group(namespace: str, name: str) -> Response:
-        return _explained(extender.explain_group(namespace, name), f"pod group {namespace}/{name}")
+        async with one_explained:
+            found = extender.group_explanation(namespace, name)
+            return _explained(
+                await run_in_threadpool(found) if found else None, f"pod group {namespace}/{name}"
+            )
 
     @router.post("/simulations", response_model=Simulated, responses=_ERRORS, summary="Would it fit?")
     async def simulate(asked: Asked) -> Any:

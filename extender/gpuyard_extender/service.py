@@ -169,12 +169,16 @@ class Extender:
     def explanation(self, namespace: str, name: str) -> Callable[[], JSON] | None:
         """The same, as what says it in any thread: a thousand nodes take as long as ten calls of Filter."""
         pod, now = self.ledger.pods.named(namespace, name), self._runtime.now()
-        return explaining.explain_pod(pod, self.ledger, self._policy, now) if pod else None
+        return explaining.explain_pod(pod, self.ledger, self._policy.apart(), now) if pod else None
 
     def explain_group(self, namespace: str, name: str) -> JSON | None:
         """Why a pod group waits; None when neither it nor a member is known."""
-        now = self._runtime.now()
-        return explaining_groups.explain_group(namespace, name, self.ledger, self._policy, now)
+        return found() if (found := self.group_explanation(namespace, name)) else None
+
+    def group_explanation(self, namespace: str, name: str) -> Callable[[], JSON] | None:
+        """The same, as what says it in any thread."""
+        now, policy = self._runtime.now(), self._policy.apart()
+        return explaining_groups.explain_group(namespace, name, self.ledger, policy, now)
 
     def simulation(self, asked: Asked) -> Callable[[], Simulated]:
         """Would it fit? What is returned says so, in any thread; ValueError there names the field that is wrong."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import orjson
@@ -16,7 +16,7 @@ from gpuyard_extender.app import create_app
 from gpuyard_extender.asgi import App
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
-from tests.extender.builders import Stage, gpu_node, gpu_pod
+from tests.extender.builders import Stage, gpu_node, gpu_pod, pod_group
 from tests.extender.served import SECONDS
 
 
@@ -162,26 +162,35 @@ def test_a_pod_is_explained_by_name() -> None:
     assert call(stage, "GET", "/v1/pods/default/nobody/explain")[0] == 404
 
 
-def test_a_verb_is_answered_while_a_pod_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("path", "code", "module", "slow"),
+    [
+        ("pods/default/big", "InsufficientGPUs", explain, "explaining.explain.explain"),
+        ("pods/default/m0", "GangUnplaceable", gangs, "searching.gangs.plan"),
+        ("podgroups/default/g", "GangUnplaceable", gangs, "searching.gangs.plan"),
+    ],
+)
+def test_a_verb_is_answered_while_something_is_explained(
+    path: str, code: str, module: ModuleType, slow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stage, asked, was_asked = Stage(gpu_node("node-1", 1)), threading.Event(), []
-    pod = gpu_pod("big", 2)
-    stage.create(pod)
+    stage.extender.observe("podgroups", "ADDED", pod_group("g", 1))
+    stage.create(pod := gpu_pod("big", 2), gpu_pod("m0", 2, group="g"))
+    place, _, name = f"gpuyard_extender.{slow}".rpartition(".")
 
-    def slow(*given: Any) -> Any:
+    def waits(*given: Any) -> Any:
         was_asked.append(asked.wait(SECONDS))
-        return explain.explain(*given)
+        return getattr(module, name)(*given)
 
     async def both() -> None:
         app = create_app(stage.extender)
-        explaining = asyncio.create_task(answered(app, "GET", "/v1/pods/default/big/explain"))
+        explaining = asyncio.create_task(answered(app, "GET", f"/v1/{path}/explain"))
         await asyncio.sleep(0)
         await answered(app, "POST", "/filter", orjson.dumps({"Pod": pod, "NodeNames": ["node-1"]}))
         asked.set()
-        assert (await explaining)[1]["code"] == "InsufficientGPUs"
+        assert (await explaining)[1]["code"] == code
 
-    monkeypatch.setattr(
-        "gpuyard_extender.explaining.explain", SimpleNamespace(explain=slow, closest=explain.closest)
-    )
+    monkeypatch.setattr(place, SimpleNamespace(**{**vars(module), name: waits}))
     asyncio.run(both())
     assert was_asked == [True]
 
