@@ -2,9 +2,11 @@
 
 import asyncio
 import threading
+from collections.abc import Collection
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import aiohttp
 import orjson
 import pytest
 
@@ -17,7 +19,7 @@ from gpuyard_extender.asgi import App
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from tests.extender.builders import Stage, gpu_node, gpu_pod, pod_group
-from tests.extender.served import SECONDS
+from tests.extender.served import SECONDS, served
 
 
 def call(
@@ -142,6 +144,43 @@ def test_a_verb_is_answered_while_a_gang_is_planned_and_keeps_what_it_took(
     monkeypatch.setattr("gpuyard_extender.searching.gangs", SimpleNamespace(plan=slow))
     asyncio.run(both())
     assert was_asked[0]
+
+
+def test_no_places_are_looked_for_once_nobody_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else those who ask again stand behind their own old questions, until nobody is answered in time."""
+    stage, go_on, planned = Stage(gpu_node("node-1", 1)), threading.Event(), list[Any]()
+    stage.create(*(gpu_pod(f"m-{group}", group=group) for group in "abc"))
+
+    def slow(*given: Any) -> Any:
+        planned.append(given)
+        assert go_on.wait(SECONDS)
+        return gangs.plan(*given)
+
+    async def crowd() -> None:
+        async with served(create_app(stage.extender)) as (server, port), aiohttp.ClientSession() as session:
+
+            async def ask(group: str) -> int:
+                question = plans.request_to_json(PlanRequest("default", group, 1, (f"uid-m-{group}",)))
+                async with session.post(f"http://127.0.0.1:{port}/v1/plans", json=question) as response:
+                    return response.status
+
+            async def settled(there: Collection[Any], count: int) -> None:
+                async with asyncio.timeout(SECONDS):
+                    while len(there) != count:
+                        await asyncio.sleep(0.01)
+
+            first = asyncio.create_task(ask("a"))
+            await settled(planned, 1)
+            impatient = asyncio.create_task(ask("b"))
+            await settled(server.server_state.tasks, 2)
+            impatient.cancel()
+            await settled(server.server_state.connections, 1)
+            go_on.set()
+            assert (await first, await ask("c")) == (200, 200)
+
+    monkeypatch.setattr("gpuyard_extender.searching.gangs", SimpleNamespace(plan=slow))
+    asyncio.run(crowd())
+    assert len(planned) == 2
 
 
 def test_the_ledger_is_told_to_who_audits_it_once_the_cluster_is_known() -> None:
