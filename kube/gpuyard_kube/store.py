@@ -18,6 +18,8 @@ K = TypeVar("K", bound=Hashable)
 
 REMEMBERED_DELETIONS = 10_000
 """Late news about a deleted object comes soon after its deletion, if at all."""
+MOST_DIGITS = 100
+"""Of a version: Kubernetes bounds none, and to read thousands takes long, or is refused by Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,8 @@ class Store(Generic[T]):
                 return
             yield self._remove(namesake, math.inf)
         self._gone.pop(uid, None)
+        if known is not None and known.key != key:
+            del self._uids[known.key]
         seen = self._seen[uid] = _Seen(key, at, self._read(obj))
         self._uids[key] = uid
         yield Change(uid, known.value if known else None, seen.value)
@@ -112,8 +116,7 @@ class Store(Generic[T]):
         known = self._seen.pop(uid, None)
         if known is None:
             return Change(uid, None, None)
-        if self._uids.get(known.key) == uid:
-            del self._uids[known.key]
+        del self._uids[known.key]
         return Change(uid, known.value, None)
 
 
@@ -157,9 +160,9 @@ def uid_of(obj: JSON) -> str | None:
 
 
 def version(obj: JSON) -> int:
-    """resourceVersion as a number, as Kubernetes lets clients compare it since 1.35; 0 without one."""
+    """resourceVersion as a number, as Kubernetes lets clients compare it since 1.35; 0 without one of use."""
     text = str((obj.get("metadata") or {}).get("resourceVersion", ""))
-    return int(text) if text.isdecimal() else 0
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else 0
 
 
 def _key(obj: JSON) -> str:

@@ -1,6 +1,7 @@
 """The newest state of objects, whatever comes twice, late or from several sources."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -130,6 +131,41 @@ def test_the_last_state_is_known_in_whatever_order_news_come(news: list[int], de
             store.observe("DELETED", named("a", "1", 3, ""))
         store.observe("MODIFIED", named("a", "1", at, ""))
     assert list(store.all()) == ([] if deleted else [3])
+
+
+VERSIONS = ["1", "2", "3", "", "x", "-1", "²", "9" * 5000, None, 7, {}]
+COLOURS = ["red", "rose", "blue", ""]
+UIDS, NAMES = st.sampled_from("123"), st.sampled_from("ab")
+
+
+@st.composite
+def objects(draw: st.DrawFn) -> JSON:
+    obj = named(draw(NAMES), draw(UIDS), 0, draw(st.sampled_from(COLOURS)))
+    obj["metadata"]["resourceVersion"] = draw(st.sampled_from(VERSIONS))
+    return obj
+
+
+NEWS = st.one_of(
+    st.tuples(st.just("observe"), st.sampled_from(["ADDED", "MODIFIED", "DELETED", "?"]), objects()),
+    st.tuples(st.just("replace"), st.lists(objects(), max_size=3), st.none() | st.integers(0, 4)),
+    st.tuples(st.just("replace"), st.lists(objects(), max_size=3), st.none(), st.sets(UIDS)),
+    st.tuples(st.just("forget"), st.just("default"), NAMES),
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(NEWS, max_size=12))
+def test_whatever_news_come_names_and_indices_lead_to_what_is_there(news: list[tuple[Any, ...]]) -> None:
+    store = Store[JSON](lambda obj: obj if obj["colour"] else None)
+    index = Index[str, JSON](lambda obj: str(obj["colour"]))
+    for method, *told in news:
+        index.take(getattr(store, method)(*told))
+    there = {str(obj["metadata"]["name"]): obj for obj in store.all()}
+    assert list(there.values()) == list(store.all())
+    assert [store.named("default", name) for name in "ab"] == [there.get(name) for name in "ab"]
+    for colour in COLOURS:
+        found = [obj for obj in there.values() if obj["colour"] == colour]
+        assert sorted(map(str, index.at(colour))) == sorted(map(str, found if colour else ()))
 
 
 def test_an_index_finds_values_by_a_key_that_may_change() -> None:
