@@ -8,7 +8,8 @@
     otherwise                                         Ask for all waiting members at once
 
 An answer "unplaceable" is fresh until the cluster changes for the better (`change` moves) or RETRY_SECONDS pass; one
-given within SETTLE_SECONDS of a change only until then, for the extender may not have seen the change yet.
+given within SETTLE_SECONDS of a change only until then, for the extender may not have seen the change yet. No answer
+is worth anything once the group wishes to be placed otherwise.
 A group that has more members than it needs starts with those that fit. Members are placed in order, so all before the
 one that the answer names do fit: when these are enough, the others are left out of the next question, else it alone.
 Without its head (`roles`) no group starts.
@@ -113,7 +114,9 @@ def pursue(quest: Quest, known: Known, now: float) -> Outcome:
     """What to do next, by the table above."""
     if (reservation := usable(quest, known, now)) is not None:
         return Record(reservation)
-    fresh = [found for found in known.answers if now < known.fresh_until(found)]
+    wish = quest.group.nearness
+    answers = [found for found in known.answers if found.request.nearness == wish]
+    fresh = [found for found in answers if now < known.fresh_until(found)]
     refusals = [(found, found.answer) for found in fresh if isinstance(found.answer, Unplaceable)]
     refusals = [(found, answer) for found, answer in refusals if not found.request.preempt]
     left_out = {uid for found, answer in refusals for uid in _refused(quest, found.request, answer)}
@@ -152,7 +155,8 @@ def usable(quest: Quest, known: Known, now: float) -> Reservation | None:
     found = last.answer.reservation
     seats = {seat.uid for seat in found.seats}
     all_wait = seats <= {member.uid for member in quest.waiting}
-    if not all_wait or seats != set(last.request.members) or last.request.needed != quest.needed:
+    asked = replace(last.request, needed=quest.needed, nearness=quest.group.nearness)
+    if not all_wait or seats != set(last.request.members) or last.request != asked:
         return None
     if now >= found.expires:
         return None

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from gpuyard.groups.nearness import Domain, Nearness
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard_operator.asking import (
@@ -80,6 +81,13 @@ def test_a_refusal_is_forgotten_when_the_cluster_changes_or_time_passes() -> Non
     refused = known(("ab", Unplaceable("b", ())))
     assert pursue(quest(), replace(refused, change=8), NOW) == Ask(request("ab"))
     assert pursue(quest(), refused, NOW + RETRY_SECONDS) == Ask(request("ab"))
+
+
+@pytest.mark.parametrize("answer", [planned("ab"), Unplaceable("b", ())], ids=["places", "a refusal"])
+def test_an_answer_is_worth_nothing_once_the_group_wishes_to_be_placed_otherwise(answer: PlanAnswer) -> None:
+    wish = Nearness(Domain.SAME_RACK)
+    wishful = replace(quest(), group=replace(GROUP, nearness=wish))
+    assert pursue(wishful, known(("ab", answer)), NOW) == Ask(replace(request("ab"), nearness=wish))
 
 
 def test_a_refusal_right_after_a_change_is_asked_about_once_more_for_the_extender_may_lag() -> None:
