@@ -24,7 +24,8 @@ def of_groups(groups: Sequence[tuple[Reason, list[str], Sequence[tuple[str, int]
     if groups:
         yield from ["", f"{'NODES':>7}  {'REASON':<{_COLUMN}}WHICH"]
     for reason, names, details in groups:
-        judged = str(len(names)) if any(names) else "all"  # a verdict on no node is one on all of them together
+        # A verdict on no node is one on all of them together.
+        judged = str(len(names)) if any(names) else "all"
         yield f"{judged:>7}  {reason:<{_COLUMN}}{few([name for name in names if name])}".rstrip()
         for text, count in details[:_DETAILS]:
             yield f"{'':9}{f'{count} × ' if len(details) > 1 else ''}{text or reason.text}"
