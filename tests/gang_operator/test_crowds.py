@@ -2,6 +2,8 @@
 
 import pytest
 
+from gpuyard.groups.plans import PlanAnswer, PlanRequest
+from gpuyard_operator.asking import RETRY_SECONDS
 from gpuyard_operator.cache import PATHS
 from tests.gang_operator.world import World, group_path
 
@@ -37,6 +39,26 @@ def test_gangs_that_want_more_than_there_is_go_one_after_the_other_and_none_in_p
                 world.phase(pod["metadata"]["name"], "Succeeded")
     world.advance(31)
     assert [bound_of(world, name) for name in names] == [3] * 6
+
+
+@pytest.mark.parametrize("seen", ["before it is answered", "after it is answered"])
+def test_room_that_comes_while_a_gang_is_being_refused_is_not_missed(world: World, seen: str) -> None:
+    """Long before a refusal is doubted by itself."""
+    answer = world.answer
+
+    def refuse_too_soon(request: PlanRequest) -> PlanAnswer:
+        refusal = answer(request)
+        if world.at(f"{PATHS['nodes']}/node-1") is None:
+            world.node("node-1", gpus=2)
+            while seen == "before it is answered" and world.deliver():
+                pass
+        return refusal
+
+    world.answer = refuse_too_soon
+    world.advance(RETRY_SECONDS)
+    gang(world, "late", size=2)
+    world.advance(RETRY_SECONDS / 2)
+    assert bound_of(world, "late") == 2
 
 
 def test_a_large_gang_without_room_does_not_hold_up_a_small_one_that_came_later(world: World) -> None:
