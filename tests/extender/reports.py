@@ -52,7 +52,7 @@ HELD = {
     12: (
         "a metric that is not counted anew",
         "extender/test_metrics",
-        "test_a_pod_is_assumed_until_the_api_shows_it",
+        "test_what_a_deleted_pod_held_is_free",
     ),
     13: (
         "a terminating pod that counts as gone",
@@ -188,11 +188,7 @@ HELD = {
         "gpuyard/hardware/test_topology",
         "test_in_one_nvswitch_domain_the_lowest_indexes_win",
     ),
-    47: (
-        "a busy GPU for the sake of NUMA",
-        "gpuyard/placing/test_cluster",
-        "test_a_placed_device_is_owned_and_not_free",
-    ),
+    47: ("a busy GPU for the sake of NUMA", HERE, "test_no_busy_gpu_is_taken_for_the_sake_of_numa"),
     48: (
         "two shares of one GPU for two GPUs",
         "gpuyard/placing/test_choice",

@@ -102,6 +102,15 @@ def test_free_gpus_that_no_typical_pod_can_use_are_fragments() -> None:
     assert parts == names
 
 
+def test_what_a_deleted_pod_held_is_free() -> None:
+    stage = Stage(gpu_node("node-1", 2))
+    pod = gpu_pod("a", node="node-1", plan=[device("node-1", 0)], truth=[device("node-1", 0)])
+    stage.create(pod)
+    assert scraped(stage)["free_gpus"] == 1
+    stage.delete(pod)
+    assert scraped(stage)["free_gpus"] == 2
+
+
 @pytest.mark.parametrize("verb", ["filter", "prioritize", "bind"])
 def test_each_verb_has_its_durations(verb: str) -> None:
     stage = Stage(gpu_node("node-1"))

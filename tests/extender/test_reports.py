@@ -10,6 +10,7 @@ from gpuyard import annotations, vocabulary
 from gpuyard.hardware.gpus import GPU, Instance
 from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard.verdicts import Reason
+from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod
 from tests.extender.reports import HELD
 
@@ -31,6 +32,20 @@ def planned(stage: Stage, name: str) -> tuple[str, ...]:
     plan = annotations.read_allocation(text)
     assert plan is not None
     return plan["train"][vocabulary.GPU]
+
+
+HALVES = {device("n1", index): index // 4 for index in range(8)}
+"""The GPUs of `halved`, and the NUMA node of each."""
+
+
+def halved() -> JSON:
+    gpus = tuple(
+        GPU(index, uuid, "NVIDIA-A100-SXM4-40GB", 40960, numa=half, switch=half)
+        for index, (uuid, half) in enumerate(HALVES.items())
+    )
+    node = gpu_node("n1", 8)
+    node["metadata"]["annotations"] = {vocabulary.INVENTORY: annotations.write_inventory(Inventory(gpus))}
+    return node
 
 
 def test_a_plan_that_a_pod_brings_itself_is_worth_nothing() -> None:
@@ -196,21 +211,25 @@ def test_mig_ids_of_either_form_are_planned_held_and_given_back(identity: str) -
 
 def test_what_is_free_does_not_wait_for_a_new_inventory() -> None:
     """The inventory says what there is, the pods who has it: nothing of it grows old when pods come and go."""
-    halves = tuple(
-        GPU(i, device("n1", i), "NVIDIA-A100-SXM4-40GB", 40960, numa=i // 4, switch=i // 4) for i in range(8)
-    )
-    node = gpu_node("n1", 8)
-    node["metadata"]["annotations"] = {vocabulary.INVENTORY: annotations.write_inventory(Inventory(halves))}
-    stage = Stage(node)
+    stage = Stage(halved())
     pods = [gpu_pod("a", 3), gpu_pod("b", 3), gpu_pod("c", 2)]
     for pod in pods:
         pod["metadata"]["annotations"] = {vocabulary.TOPOLOGY: "same-numa"}
         stage.create(pod)
         stage.filter(pod)
     assert [stage.bound(pod, "n1") for pod in pods] == ["", "", Reason.TOPOLOGY_UNSATISFIED.text]
-    assert [
-        {int(halves.index(gpu)) // 4 for gpu in halves if gpu.uuid in planned(stage, n)} for n in "ab"
-    ] == [
-        {0},
-        {1},
-    ]
+    assert [{HALVES[gpu] for gpu in planned(stage, name)} for name in "ab"] == [{0}, {1}]
+
+
+def test_no_busy_gpu_is_taken_for_the_sake_of_numa() -> None:
+    stage = Stage(halved())
+    busy = [device("n1", i) for i in range(3)]
+    stage.create(gpu_pod("first", 3, node="n1", plan=busy, truth=busy, phase="Running"))
+    for name, count, numa in (("pair", 2, {1}), ("rest", 3, {0, 1})):
+        pod = gpu_pod(name, count)
+        stage.create(pod)
+        stage.filter(pod)
+        assert stage.bound(pod, "n1") == ""
+        stage.extender.observe("pods", "MODIFIED", stage.server.pods[name])
+        assert {HALVES[gpu] for gpu in planned(stage, name)} == numa
+    assert sorted({*busy, *planned(stage, "pair"), *planned(stage, "rest")}) == sorted(HALVES)
