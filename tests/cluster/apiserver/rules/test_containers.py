@@ -8,6 +8,16 @@ def test_an_image_has_no_space_around_it() -> None:
     assert (fault.field, fault.reason) == ("spec.containers[0].image", "FieldValueInvalid")
 
 
+def test_a_variable_has_one_source_and_a_probe_one_handler() -> None:
+    variable = {"name": "A", "value": "a", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+    probe = {"exec": {"command": ["true"]}, "tcpSocket": {"port": 80}}
+    found = container_faults({"containers": [MAIN | {"env": [variable], "livenessProbe": probe}]}, "spec")
+    assert {(cause.field, cause.reason) for cause in found} == {
+        ("spec.containers[0].env[0].valueFrom", "FieldValueInvalid"),
+        ("spec.containers[0].livenessProbe", "FieldValueForbidden"),
+    }
+
+
 def test_a_mount_of_a_volume_that_is_there_passes() -> None:
     mounted = MAIN | {"volumeMounts": [{"name": "v", "mountPath": "/v"}]}
     assert not list(container_faults({"containers": [mounted], "volumes": [{"name": "v"}]}, "spec"))
