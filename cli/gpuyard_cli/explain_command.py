@@ -18,7 +18,9 @@ _QUEUE: Final = "Say what of a queue's quota is used, by whom, and who waits in 
 
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
-    parser: argparse.ArgumentParser = commands.add_parser("explain", help="why a pod or a pod group waits")
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "explain", help="why a pod, a pod group or a queue waits"
+    )
     kinds = parser.add_subparsers(required=True, metavar="KIND")
     for kind, what in (("pod", "one pod"), ("podgroup", "a PodGroup and its members")):
         found: argparse.ArgumentParser = kinds.add_parser(

@@ -41,7 +41,7 @@ def add_to(commands: Any) -> None:
         dest="from_file",
         type=Path,
         metavar="FILE",
-        help="the nodes and pods of a cluster: kubectl get nodes,pods -A -o yaml",
+        help="nodes and pods of a cluster, PodGroups and Queues if you like: kubectl get nodes,pods -A -o yaml",
     )
     parser.add_argument("--port", type=_port, default=0, help="of the API server (default: any free one)")
     parser.add_argument(
