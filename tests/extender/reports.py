@@ -67,7 +67,7 @@ HELD = {
     15: (
         "a restarted container that loses its GPU",
         "cluster/kubelet/test_service",
-        "test_a_pod_with_devices_keeps_them_while_its_containers_wait",
+        "test_a_container_that_ends_is_started_again_and_its_last_output_is_kept",
     ),
     16: (
         "init containers that are added up",
