@@ -3,7 +3,7 @@
 from gpuyard import vocabulary
 from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.writes import PatchType
-from gpuyard_operator.actions import admit, evict, report, reserve, unreserve, withdraw
+from gpuyard_operator.actions import admit, evict, let_go, report, reserve, unreserve, withdraw
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 
@@ -38,6 +38,7 @@ def test_what_is_done_already_is_not_done_again() -> None:
     through = Member("blue", "b", "uid-b")
     writes = admit([(nominated, "node-1"), (through, "node-2")])
     assert [write.path for write in writes] == ["/api/v1/namespaces/blue/pods/a"]
+    assert let_go([Member("blue", "c", "uid-c", guarded=False)]) == ()
 
 
 def test_an_eviction_means_one_very_pod() -> None:
