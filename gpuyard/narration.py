@@ -24,3 +24,8 @@ def few(names: Collection[str], most: int = 3, between: str = ", ") -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return between.join(itertools.islice(names, most)) + more
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception says, or what it is where it has no words, as a time-out has none."""
+    return str(error) or type(error).__name__

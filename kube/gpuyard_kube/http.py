@@ -11,6 +11,7 @@ from dataclasses import replace
 import aiohttp
 import orjson
 
+from gpuyard.narration import words_of
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_kube.servers import Server, server_of
 
@@ -88,7 +89,7 @@ class HttpApi:
         except (aiohttp.ClientError, TimeoutError) as error:
             return Reply(
                 503,
-                {"message": f"{self._server.url} cannot be reached: {str(error) or type(error).__name__}"},
+                {"message": f"{self._server.url} cannot be reached: {words_of(error)}"},
             )
 
 

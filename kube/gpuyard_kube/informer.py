@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import aiohttp
 
+from gpuyard.narration import words_of
 from gpuyard.writes import JSON
 from gpuyard_kube.api import Observer
 from gpuyard_kube.http import HttpApi
@@ -54,7 +55,7 @@ class Informer:
             except ExpiredError:
                 continue
             except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
-                problem = f"{str(error) or type(error).__name__}"
+                problem = words_of(error)
                 if pause >= TOLD_PAUSE and problem != told:
                     log.warning("%s cannot be listed: %s; trying again", resource, problem)
                     told = problem

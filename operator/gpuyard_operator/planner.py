@@ -13,6 +13,7 @@ import orjson
 
 from gpuyard import vocabulary
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready, answer_from_json, request_to_json
+from gpuyard.narration import words_of
 
 PATIENCE = aiohttp.ClientTimeout(total=5)
 """As long as kube-scheduler waits for the extender."""
@@ -60,9 +61,7 @@ class HttpPlanner:
             async with self._session.post(self._url, data=body, headers=headers, **self._tls) as response:
                 status, content = response.status, await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
-            return Unready(
-                f"the extender at {self._url} cannot be reached: {str(error) or type(error).__name__}"
-            )
+            return Unready(f"the extender at {self._url} cannot be reached: {words_of(error)}")
         except OSError as error:
             return Unready(f"the token for the extender cannot be read: {error}")
         return _answer(content) if status == 200 else Unready(_refusal(status, content))

@@ -24,7 +24,8 @@ def decide(gang: Gang, view: View, obj: JSON) -> Decision:
     reservation = _own(gang.group, obj)
     if reservation is None:
         return Decision((unreserve,), says="drops a reservation that is not this group's")
-    found = commit.progress(reservation, gang.seated(reservation), gang.now, view.lost)
+    seated = gang.seated(reservation)
+    found = commit.progress(reservation, seated, gang.now, view.lost)
     if gang.is_short(reservation) and not (found.bound or gang.started(reservation)):
         return Decision(
             (unreserve,), says=f"gives up the reserved places: now {gang.needed} are needed together"
@@ -41,7 +42,7 @@ def decide(gang: Gang, view: View, obj: JSON) -> Decision:
         case Course.UNDO:
             bound = len(found.bound) + len(found.beside)
             says = f"undoes: only {bound} of {reservation.needed} members were bound"
-            undone = undoing.evict(gang.crew + gang.after, view.refused, says)
+            undone = undoing.evict(seated, view.refused, says)
             return replace(undone, writes=(*undone.writes, unreserve))
         case Course.VOID:
             return Decision((unreserve,), says="gives up the reserved places: they cannot be used any more")

@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import orjson
 
+from gpuyard.narration import words_of
 from gpuyard.writes import JSON
 from gpuyard_cluster.scheduler.extenders import ExtenderConfig, ExtenderError
 
@@ -65,7 +66,7 @@ class HttpExtenderClient:
             problem = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
             raise ExtenderError(f'Post "{url}": {problem}') from error
         except aiohttp.ClientError as error:
-            raise ExtenderError(f'Post "{url}": {str(error) or type(error).__name__}') from error
+            raise ExtenderError(f'Post "{url}": {words_of(error)}') from error
 
 
 def _decoded(url: str, body: bytes) -> Any:
