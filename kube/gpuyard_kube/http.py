@@ -13,6 +13,7 @@ import orjson
 
 from gpuyard.narration import words_of
 from gpuyard.writes import JSON, Reply, Write
+from gpuyard_kube.connections import connector
 from gpuyard_kube.servers import Server, server_of
 
 REQUEST_SECONDS = 30
@@ -24,9 +25,7 @@ class HttpApi:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        # No limit: held watches would otherwise use up the connections that writes need.
-        connector = aiohttp.TCPConnector(limit=0, ssl=server.tls if server.tls is not None else True)
-        self._session = aiohttp.ClientSession(connector=connector)
+        self._session = aiohttp.ClientSession(connector=connector(server))
 
     @classmethod
     def at(cls, url: str) -> "HttpApi":

@@ -13,6 +13,7 @@ import aiohttp
 import kopf
 
 from gpuyard_kube.api import Observer
+from gpuyard_kube.connections import connector
 from gpuyard_kube.servers import Server
 from gpuyard_operator.cache import PATHS
 
@@ -25,13 +26,32 @@ class Hooks:
     ending: Callable[[], Awaitable[None]]
 
 
-def registry(observer: Observer, server: Server, hooks: Hooks) -> kopf.OperatorRegistry:
+class Sessions:
+    """Our own way to the API server, for kopf to use."""
+
+    def __init__(self, server: Server) -> None:
+        self._server, self._made = server, list[aiohttp.ClientSession]()
+
+    async def login(self) -> kopf.AiohttpSession:
+        """Asked for again when the server answers 401."""
+        headers = await self._server.headers()
+        own = aiohttp.ClientSession(connector=connector(self._server), headers=headers)
+        self._made.append(own)
+        return kopf.AiohttpSession(server=self._server.url, aiohttp_session=own)
+
+    async def close(self) -> None:
+        """Kopf closes them too, but for when it is stopped before it came to that."""
+        for session in self._made:
+            await session.close()
+
+
+def registry(observer: Observer, sessions: Sessions, hooks: Hooks) -> kopf.OperatorRegistry:
     """All handlers, in a registry of their own: the default one is shared by the whole process."""
     found = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=found)
     async def login(**_: Any) -> kopf.AiohttpSession:
-        return await session(server)
+        return await sessions.login()
 
     @kopf.on.startup(registry=found)
     async def start(**_: Any) -> None:
@@ -45,13 +65,6 @@ def registry(observer: Observer, server: Server, hooks: Hooks) -> kopf.OperatorR
         # /api/v1/pods, or /apis/GROUP/VERSION/PLURAL
         kopf.on.event(*path.split("/")[2:], registry=found, id=resource)(deliverer(observer, resource))
     return found
-
-
-async def session(server: Server) -> kopf.AiohttpSession:
-    """Our own way to the API server, for kopf to use. Asked for again when the server answers 401."""
-    connector = aiohttp.TCPConnector(limit=0, ssl=server.tls if server.tls is not None else True)
-    own = aiohttp.ClientSession(connector=connector, headers=await server.headers())
-    return kopf.AiohttpSession(server=server.url, aiohttp_session=own)
 
 
 def settings() -> kopf.OperatorSettings:

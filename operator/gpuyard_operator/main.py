@@ -53,6 +53,7 @@ async def run(
     api, planner, runtime = HttpApi(server), HttpPlanner(given.extender, given.trust), AsyncioRuntime()
     metrics = metrics or Metrics()
     operator = Operator(api, runtime, metrics.timed(planner), narrate, preempts=given.preempts)
+    sessions = handlers.Sessions(server)
     checks = Checks(operator, runtime, Recorder(api, runtime), given.lease)
     metrics.watch(operator, checks)
 
@@ -67,7 +68,7 @@ async def run(
         await api.close()
 
     work = kopf.operator(
-        registry=handlers.registry(operator, server, handlers.Hooks(started, ending)),
+        registry=handlers.registry(operator, sessions, handlers.Hooks(started, ending)),
         settings=handlers.settings(),
         clusterwide=True,
         standalone=True,
@@ -78,6 +79,7 @@ async def run(
     finally:
         # Again, for kopf forgets it when it is stopped while it starts. A thread of kopf waits for `stop`.
         await ending()
+        await sessions.close()
 
 
 async def _until_stopped(work: Coroutine[Any, Any, None], stop: threading.Event) -> None:

@@ -14,6 +14,7 @@ import orjson
 from gpuyard import vocabulary
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready, answer_from_json, request_to_json
 from gpuyard.narration import words_of
+from gpuyard_kube.connections import Connector
 
 PATIENCE = aiohttp.ClientTimeout(total=5)
 """As long as kube-scheduler waits for the extender."""
@@ -52,7 +53,7 @@ class HttpPlanner:
 
     def __init__(self, url: str, trust: Trust = Trust()) -> None:
         self._url, self._trust, self._tls = f"{url.rstrip('/')}/v1/plans", trust, trust.tls()
-        self._session = aiohttp.ClientSession(timeout=PATIENCE)
+        self._session = aiohttp.ClientSession(connector=Connector(), timeout=PATIENCE)
 
     async def plan(self, request: PlanRequest) -> PlanAnswer:
         body = orjson.dumps(request_to_json(request))

@@ -26,7 +26,8 @@ def test_kopf_watches_exactly_what_the_operator_must_know() -> None:
     async def nothing() -> None:
         """No hook."""
 
-    made = handlers.registry(Seen(), Server("http://127.0.0.1:1"), handlers.Hooks(nothing, nothing))
+    sessions = handlers.Sessions(Server("http://127.0.0.1:1"))
+    made = handlers.registry(Seen(), sessions, handlers.Hooks(nothing, nothing))
     watched = [(found.group, found.version, found.any_name) for found in made._watching.get_all_selectors()]
     paths = [
         f"/apis/{group}/{version}/{name}" if group else f"/api/{version}/{name}"
@@ -56,10 +57,11 @@ def test_kopf_posts_no_events_and_never_kills_the_process_that_embeds_it() -> No
     assert settings.process.ultimate_exiting_timeout is None
 
 
-def test_kopf_uses_our_own_connection() -> None:
-    async def server_of_session() -> str:
-        session = await handlers.session(Server("http://127.0.0.1:1"))
-        await session.aiohttp_session.close()
-        return session.server
+def test_kopf_uses_our_own_connections_and_we_close_them() -> None:
+    async def story() -> tuple[str, bool]:
+        sessions = handlers.Sessions(Server("http://127.0.0.1:1"))
+        given = [await sessions.login(), await sessions.login()]
+        await sessions.close()
+        return given[0].server, all(one.aiohttp_session.closed for one in given)
 
-    assert asyncio.run(server_of_session()) == "http://127.0.0.1:1"
+    assert asyncio.run(story()) == ("http://127.0.0.1:1", True)
