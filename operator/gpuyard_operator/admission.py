@@ -7,19 +7,9 @@ that its queue lets in, before the extender is asked and again before its answer
 from dataclasses import dataclass, replace
 
 from gpuyard.groups.plans import Unplaceable
-from gpuyard.verdicts import Reason, Rejection
+from gpuyard.verdicts import Rejection
 from gpuyard_operator import post_filter
-from gpuyard_operator.asking import Known, Outcome, Quest
-
-_NEVER = (
-    Reason.NO_SUCH_RESOURCE,
-    Reason.GPU_MODEL_MISMATCH,
-    Reason.GPU_MEMORY_TOO_SMALL,
-    Reason.TAINT_NOT_TOLERATED,
-    Reason.NODE_AFFINITY_MISMATCH,
-    Reason.INVALID_REQUEST,
-)
-"""What a node says that no pod's end will change."""
+from gpuyard_operator.asking import Known, Outcome, Quest, ends_help
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,5 +45,4 @@ def pursue(quest: Quest, admission: Admission | None, known: Known, now: float) 
 
 def stands_in_line(answer: Unplaceable) -> bool:
     """Whether the end of others might make room: then nobody behind the group may take it."""
-    reasons = {found.reason for found in answer.rejections}
-    return bool(reasons - set(_NEVER)) and all(found.node for found in answer.rejections)
+    return ends_help(answer) and all(found.node for found in answer.rejections)

@@ -7,8 +7,8 @@
     too few are left, or TRIES were in vain           Refused, until the cluster changes or 30 s have passed
     otherwise                                         Ask for all waiting members at once
 
-An answer "unplaceable" is fresh until the cluster changes for the better (`change` moves) or RETRY_SECONDS pass; one
-given within SETTLE_SECONDS of a change only until then, for the extender may not have seen the change yet. No answer
+An answer "unplaceable" is fresh until the cluster changes for the better, which for some is only a node's doing, or
+RETRY_SECONDS pass; one given within SETTLE_SECONDS of a change only until then, for the extender may lag. No answer
 is worth anything once the group wishes to be placed otherwise.
 A group that has more members than it needs starts with those that fit. Members are placed in order, so all before the
 one that the answer names do fit: when these are enough, the others are left out of the next question, else it alone.
@@ -21,6 +21,7 @@ from itertools import takewhile
 
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.groups.reservations import Reservation
+from gpuyard.verdicts import Reason
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 
@@ -36,9 +37,28 @@ RETRY_SECONDS = 30.0
 """An answer "unplaceable" is not believed for longer: some change may have gone unseen."""
 
 
+_NEVER = (
+    Reason.NO_SUCH_RESOURCE,
+    Reason.GPU_MODEL_MISMATCH,
+    Reason.GPU_MEMORY_TOO_SMALL,
+    Reason.TAINT_NOT_TOLERATED,
+    Reason.NODE_AFFINITY_MISMATCH,
+    Reason.INVALID_REQUEST,
+)
+"""What a node says that no pod's end will change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How often room may have come into being, the last time at `at`."""
+
+    count: int = 0
+    at: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A question with its answer. `change` is the state of the cluster when it was asked, `at` when it came."""
+    """A question with its answer. `change` counts the openings when it was asked, `at` is when it came."""
 
     request: PlanRequest
     answer: PlanAnswer
@@ -48,19 +68,20 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The answers so far, in the order in which they came, and the present state of the cluster: since when."""
+    """The answers so far, in the order in which they came, and the last opening; `renewed`: the last by a node."""
 
     answers: tuple[Answered, ...] = ()
-    change: int = 0
-    changed_at: float = 0.0
+    opened: Opening = Opening()
+    renewed: Opening = Opening()
     lowest: int | None = None
     """The lowest priority of a pod on a node; None where nobody is to be evicted."""
 
     def fresh_until(self, found: Answered) -> float:
         """How long to believe an answer."""
-        if found.change != self.change:
+        opened = self.opened if ends_help(found.answer) else self.renewed
+        if found.change < opened.count:
             return found.at
-        settled = self.changed_at + SETTLE_SECONDS
+        settled = opened.at + SETTLE_SECONDS
         return found.at + RETRY_SECONDS if found.at >= settled else max(settled, found.at + AGAIN_SECONDS)
 
 
@@ -124,6 +145,15 @@ def pursue(quest: Quest, known: Known, now: float) -> Outcome:
     if refusals and (len(uids) < quest.needed or len(refusals) >= TRIES):
         return Refused(refusals[0][1], known.fresh_until(refusals[0][0]))
     return pace(request(quest, uids), known.answers, now)
+
+
+def ends_help(answer: PlanAnswer) -> bool:
+    """Whether the end of other pods might make room: else only a node can, or the group itself."""
+    if not isinstance(answer, Unplaceable):
+        return True
+    reasons = {found.reason for found in answer.rejections}
+    too_much = any(not no.node and no.reason is not Reason.TOPOLOGY_UNSATISFIED for no in answer.rejections)
+    return bool(reasons - set(_NEVER)) and not too_much
 
 
 def request(quest: Quest, uids: tuple[str, ...], *, preempt: bool = False) -> PlanRequest:

@@ -37,8 +37,8 @@ class Cache:
 
     def __init__(self, *, preempts: bool = True) -> None:
         self.queues, self._listed = QueueCache(self.view), set[str]()
-        self.openings = 0
-        """How often room may have come into being."""
+        self.openings = self.renewed = 0
+        """How often room may have come into being, now and when a node last offered something else."""
         self._pods, self._members = Store(pods.read), Index[Key, PodFacts](lambda pod: pod.group)
         self._groups, self._reservations = Store[JSON](_whole), Store[JSON](_whole)
         self._lost, self.victims = LostSeats(), Victims(self._pods.get, preempts=preempts)
@@ -121,7 +121,9 @@ class Cache:
         return touched | self._lost.pods(changes) | self.victims.take(changes)
 
     def _nodes_changed(self, changes: list[Change[NodeFacts]]) -> set[Key]:
-        self.openings += queueing_hints.nodes(changes)
+        if queueing_hints.nodes(changes):
+            self.openings += 1
+            self.renewed = self.openings
         self.queues.learn_nodes(changes)
         return self._lost.nodes(changes)
 
@@ -131,7 +133,7 @@ class Cache:
         return touched
 
     def _reservations_changed(self, changes: list[Change[JSON]]) -> set[Key]:
-        self.openings += queueing_hints.reservations(changes)
+        self.openings += queueing_hints.reservations(changes, self._pods.get)
         touched, others = self._groups_changed(changes), set[Key]()
         for key in touched:
             obj = self.reservation(key)

@@ -17,7 +17,9 @@ from gpuyard_operator import queueing, workloads
 from gpuyard_operator.admission import Admission
 from gpuyard_operator.groups import Key
 from gpuyard_operator.nodes import NodeFacts
+from gpuyard_operator.overtaken import Overtaken
 from gpuyard_operator.queue_state import QueueState
+from gpuyard_operator.queueing import Judgement
 from gpuyard_operator.view import View
 from gpuyard_operator.workloads import Workload
 
@@ -38,7 +40,8 @@ class QueueCache:
         self._found: dict[Key, Workload] = {}
         self._intended: dict[Key, JSON] = {}
         self._dirty: set[Key] = set()
-        self._admissions: dict[Key, Admission] = {}
+        self._judgement, self._firsts = Judgement(), dict[Key, Admission]()
+        self._overtaken = Overtaken(lambda found: self._judgement.overtaken(found).refusal is None)
         self.changed: set[str] = set()
         """The names of the queues whose use or line has changed; whoever tells of them takes them away."""
 
@@ -46,8 +49,11 @@ class QueueCache:
         """There is something new about these groups."""
         self._dirty.update(keys)
 
-    def intend(self, key: Key, writes: Iterable[Write]) -> None:
-        """A Reservation among the writes that are about to be done counts from now on, until the next call."""
+    def intend(self, key: Key, writes: Iterable[Write] = (), *, asks: bool = True) -> set[Key]:
+        """A Reservation among the writes that are about to be done counts from now on, until the next call.
+
+        Who has to look, where the group does not take places and does not ask for any.
+        """
         before = self._intended.pop(key, None)
         written = [write.body for write in writes if isinstance(write.body, dict)]
         made = (body for body in written if body.get("kind") == "Reservation")
@@ -56,6 +62,7 @@ class QueueCache:
             self._intended[key] = found
         if found != before:
             self._dirty.add(key)
+        return set() if asks or found is not None else self._overtaken.pass_on(key)
 
     def learn(self, changes: Iterable[Change[JSON]]) -> set[Key]:
         """Some queues have changed: the groups that have to look again. Their own status is none of it."""
@@ -69,7 +76,7 @@ class QueueCache:
                 concerned |= state.groups.keys()
                 self.changed.add(name)
         for key in concerned:
-            self._states[self._found.pop(key).queue].take(key)
+            self._take(key)
         self._keep(names)
         self._dirty |= concerned
         return concerned
@@ -82,15 +89,18 @@ class QueueCache:
                 self._dirty.update(self._found)
 
     def settle(self, now: float) -> set[Key]:
-        """Take in all that is new: the groups to which their queue says something else than before."""
+        """Take in all that is new: the groups to which their queue may say something else than before."""
         moved = [self._file(key, now) for key in self._dirty]
-        moved += [state.expire(now) for state in self._busy.values()]
+        expired = set[Key]().union(*(state.expire(now) for state in self._busy.values()))
         self._dirty.clear()
-        if not any(moved):
+        if not (any(moved) or expired):
             return set()
-        before, self._admissions = self._admissions, self._judged()
-        either = before.keys() | self._admissions.keys()
-        return {key for key in either if before.get(key) != self._admissions.get(key)}
+        lines = (line for state in self._busy.values() if (line := state.line()) is not None)
+        self._judgement = Judgement(lines)
+        before, self._firsts = self._firsts, self._judgement.firsts()
+        either = before.keys() | self._firsts.keys()
+        changed = {key for key in either if before.get(key) != self._firsts.get(key)}
+        return changed | expired | self._overtaken.wake()
 
     def admission(self, key: Key) -> Admission | None:
         """What its queue says to a group; None where it has none."""
@@ -101,7 +111,9 @@ class QueueCache:
         if state.queue is None:
             detail = f"there is no Queue {found.queue:.{LONGEST}}, which {vocabulary.QUEUE} names"
             return Admission(refusal=Rejection("", Reason.NO_SUCH_QUEUE, detail))
-        return self._admissions.get(key) or queueing.beyond(state.queue)
+        if state.is_overtaken(found):
+            return queueing.never(state.queue, found) or self._judged(found)
+        return self._firsts.get(key) or queueing.beyond(state.queue)
 
     def state(self, name: str) -> QueueState:
         """The state of a queue; an empty one where nobody knows it."""
@@ -111,8 +123,11 @@ class QueueCache:
         """The object of a queue, as last seen."""
         return self.objects.named("", name)
 
-    def _judged(self) -> dict[Key, Admission]:
-        return queueing.judge([line for state in self._busy.values() if (line := state.line()) is not None])
+    def _judged(self, found: Workload) -> Admission:
+        admission = self._judgement.overtaken(found)
+        if admission.refusal is not None:
+            self._overtaken.refuse(found)
+        return admission
 
     def _file(self, key: Key, now: float) -> bool:
         """Whether the workload of a group is another than before."""
@@ -123,8 +138,7 @@ class QueueCache:
         if before == found:
             return False
         if before is not None:
-            self._states[before.queue].take(key)
-            del self._found[key]
+            self._take(key)
         if found is not None:
             self._states.setdefault(found.queue, QueueState()).put(found, now)
             self._found[key] = found
@@ -132,6 +146,11 @@ class QueueCache:
         self._keep(names)
         self.changed |= names
         return True
+
+    def _take(self, key: Key) -> None:
+        found = self._found.pop(key)
+        self._states[found.queue].take(key)
+        self._overtaken.drop(found)
 
     def _keep(self, names: Iterable[str]) -> None:
         """Of queues that groups were entered into or struck out of. PodGroups may name queues that never were."""

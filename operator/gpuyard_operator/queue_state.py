@@ -44,23 +44,26 @@ class QueueState:
             if ranks[at : at + 1] == [found.rank]:
                 del ranks[at]
 
-    def expire(self, now: float) -> bool:
-        """Whether one of the first is waited for no longer."""
+    def expire(self, now: float) -> set[Key]:
+        """Those of the first who are waited for no longer."""
         late = [rank for rank in self.firm[:LOOK] if self.groups[rank[-1]].firm_until <= now]
         for rank in late:
             self.firm.remove(rank)
             insort(self.others, rank)
-        return bool(late)
+        return {key for *_, key in late}
 
     def line(self) -> Line | None:
         """What is to be judged; None where nobody waits, or there is no queue to wait for."""
         if self.queue is None or not (self.firm or self.others):
             return None
-        first, others = (
-            tuple(self.groups[key] for *_, key in ranks) for ranks in (self.firm[:LOOK], self.others)
-        )
+        first = tuple(self.groups[key] for *_, key in self.firm[:LOOK])
         used = {name: self._used[name] for name in self.queue.quota if self._used[name]}
-        return Line(replace(self.queue, used=used), first, others)
+        return Line(replace(self.queue, used=used), first)
+
+    def is_overtaken(self, found: Workload) -> bool:
+        """Whether a group of this queue waits, and nobody waits for it."""
+        at = bisect_left(self.others, found.rank)
+        return self.others[at : at + 1] == [found.rank]
 
     def waiting(self) -> tuple[Key, ...]:
         """Who waits, in order; those that are overtaken last."""

@@ -4,6 +4,7 @@ Stands for the scheduler of Kueue, without borrowing. A line is in the order of 
 one that uses less of its quota comes before age. Of each line the first LOOK are judged, in this order:
 
     what the fewest members need                       answer
+    more than all of the queue's quota                 QuotaExceeded, until another quota is set
     more than is left of the queue's quota             QuotaExceeded
     more than is left when those ahead have theirs     QueuedBehind
     GPUs that one ahead could use, which has quota     QueuedBehind, while that one is firm
@@ -11,12 +12,16 @@ one that uses less of its quota comes before age. Of each line the first LOOK ar
 
 So the first of a line is never delayed by one behind it: that one starts on what is left when the quota of all ahead
 is set aside, and on GPUs that they cannot use. A group is firm until HEAD_SECONDS after it was first refused for want
-of room, or not at all if no node can take it; one that is not sets nothing aside nor is in anybody's way.
+of room, or not at all if no node can take it; one that is not sets nothing aside nor is in anybody's way, and is
+judged when it looks (`overtaken`): there may be thousands that can never start.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
+from operator import itemgetter
 from typing import Final
 
 from gpuyard.groups import queues
@@ -31,15 +36,15 @@ LOOK: Final = 8
 """So many of each line are judged, and know their position: the others wait, whatever they need."""
 
 Order = tuple[int, int, int, Key]
+Heads = Sequence[tuple[Order, Workload]]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A queue with what its groups hold, and those that wait: the first firm ones and all others, each in order."""
+    """A queue with what its groups hold, and the first LOOK of those that wait and are firm, in order."""
 
     queue: Queue
     firm: tuple[Workload, ...] = ()
-    others: tuple[Workload, ...] = ()
 
     def order(self, found: Workload) -> Order:
         """The place of one of this line among those of all lines."""
@@ -47,15 +52,29 @@ class Line:
         return priority, self.queue.share, since, key
 
 
-Heads = Sequence[tuple[Order, Workload]]
+class Judgement:
+    """All lines at one moment."""
+
+    def __init__(self, lines: Iterable[Line] = ()) -> None:
+        self._walks = {line.queue.name: _Walk(line) for line in lines}
+        opened = [walk for walk in self._walks.values() if walk.opened]
+        firsts = [(walk.line.order(walk.opened[0]), walk.opened[0]) for walk in opened]
+        self._heads = sorted(firsts, key=lambda first: first[0])
+
+    def firsts(self) -> dict[Key, Admission]:
+        """The admissions of the first of each line."""
+        found = (admission for walk in self._walks.values() for admission in walk.firsts(self._heads))
+        return dict(found)
+
+    def overtaken(self, found: Workload) -> Admission:
+        """The admission of a group that waits and is not firm."""
+        return self._walks[found.queue].overtaken(found, self._heads)
 
 
-def judge(lines: Sequence[Line]) -> dict[Key, Admission]:
-    """The admission of the first LOOK firm groups of each line, and of all that are not firm."""
-    walks = [_Walk(line) for line in lines]
-    firsts = [(walk.line.order(walk.opened[0]), walk.opened[0]) for walk in walks if walk.opened]
-    heads = sorted(firsts, key=lambda first: first[0])
-    return {found.key: admission for walk in walks for found, admission in walk.admissions(heads)}
+def never(queue: Queue, found: Workload) -> Admission | None:
+    """The admission of a group that needs more than all of its queue's quota, whatever others hold of that."""
+    over = queues.admits(replace(queue, used={}), found.least)
+    return Admission(refusal=replace(over, detail=f"{over.detail}: more than all of it")) if over else None
 
 
 def beyond(queue: Queue) -> Admission:
@@ -64,7 +83,10 @@ def beyond(queue: Queue) -> Admission:
 
 
 class _Walk:
-    """One line, walked once. `opened` are its firm groups for which there is quota, all before them having theirs."""
+    """One line, walked once. `opened` are its firm groups for which there is quota, all before them having theirs.
+
+    `heads`, in order, are the first that are opened of each line: this one's too.
+    """
 
     def __init__(self, line: Line) -> None:
         self.line, self.opened = line, list[Workload]()
@@ -76,22 +98,22 @@ class _Walk:
             room = room.with_usage(found.least)
         self._rest = room
 
-    def admissions(self, heads: Heads) -> Iterator[tuple[Workload, Admission]]:
-        """`heads`, in order, are the first that are opened of each line: this one's too."""
-        foreign = [(order, head) for order, head in heads if head.queue != self.line.queue.name]
+    def firsts(self, heads: Heads) -> Iterator[tuple[Key, Admission]]:
         for position, found in enumerate(self.line.firm):
-            ahead, own = self.line.firm[:position], self.line.order(found)
-            rivals = [
-                *(one for one in ahead if one in self.opened),
-                *(h for order, h in foreign if order < own),
-            ]
-            yield found, self._admission(found, self._rooms[position], ahead, rivals)
-        for found in self.line.others:
-            rivals = [*self.opened, *(head for _, head in foreign)]
-            yield found, self._admission(found, self._rest, self.line.firm, rivals)
+            ahead = self.line.firm[:position]
+            before = islice(heads, bisect_left(heads, self.line.order(found), key=itemgetter(0)))
+            rivals = chain((one for one in ahead if one in self.opened), self._foreign(before))
+            yield found.key, self._admission(found, self._rooms[position], ahead, rivals)
+
+    def overtaken(self, found: Workload, heads: Heads) -> Admission:
+        rivals = chain(self.opened, self._foreign(heads))
+        return self._admission(found, self._rest, self.line.firm, rivals)
+
+    def _foreign(self, heads: Iterable[tuple[Order, Workload]]) -> Iterator[Workload]:
+        return (head for _, head in heads if head.queue != self.line.queue.name)
 
     def _admission(
-        self, found: Workload, room: Queue, ahead: Sequence[Workload], rivals: Sequence[Workload]
+        self, found: Workload, room: Queue, ahead: Sequence[Workload], rivals: Iterable[Workload]
     ) -> Admission:
         place = _place(room.name, ahead)
         if (over := queues.admits(self.line.queue, found.least)) is not None:

@@ -4,9 +4,9 @@ Stands for the queueing hints of kube-scheduler: a node that appears or changes,
 that are given up. What takes room away is of no interest.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from gpuyard.groups.reservations import holds_places
+from gpuyard.groups.reservations import from_object, holds_places
 from gpuyard.writes import JSON
 from gpuyard_kube.store import Change
 from gpuyard_operator.nodes import NodeFacts
@@ -23,10 +23,17 @@ def nodes(changes: Iterable[Change[NodeFacts]]) -> bool:
     return any(it.after and not (it.before and it.before.offer == it.after.offer) for it in changes)
 
 
-def reservations(changes: Iterable[Change[JSON]]) -> bool:
-    """Whether places were given up."""
-    return any(_holds(it.before) and not _holds(it.after) for it in changes)
+def reservations(changes: Iterable[Change[JSON]], pod: Callable[[str], PodFacts | None]) -> bool:
+    """Whether places were given up that their members, known by UID, have not taken."""
+    given_up = (it.before for it in changes if _holds(it.before) and not _holds(it.after))
+    return any(not _are_taken(obj, pod) for obj in given_up if obj is not None)
 
 
 def _holds(obj: JSON | None) -> bool:
     return obj is not None and holds_places(obj)
+
+
+def _are_taken(obj: JSON, pod: Callable[[str], PodFacts | None]) -> bool:
+    found = from_object(obj)
+    there = [(seat, pod(seat.uid)) for seat in found.seats] if found else [(None, None)]
+    return all(seat and on and on.node == seat.node for seat, on in there)

@@ -102,20 +102,20 @@ class Reconciler:
             item.spend()
         view = replace(
             self._cache.view(item.key),
-            known=Known(tuple(item.answers), room.openings, room.opened_at, victims.lowest),
+            known=Known(tuple(item.answers), room.opened, room.renewed, victims.lowest),
             preemption=victims.of(item.key),
             lost=self._cache.lost(item.key),
             refused=frozenset(item.refused),
             admission=self._admission(item.key),
         )
         decision = reconcile(view, self._runtime.now())
-        self._cache.queues.intend(item.key, decision.writes)
+        self._touch(self._cache.queues.intend(item.key, decision.writes, asks=decision.ask is not None))
         return decision
 
     def _admission(self, key: Key) -> Admission | None:
         """What its queue says to a group; others to which it says something new look at it too."""
         queues = self._cache.queues
-        queues.intend(key, ())
+        queues.intend(key)
         queues.touch((key,))
         others = queues.settle(self._runtime.now()) - {key}
         self._queue_status.look()
@@ -135,7 +135,7 @@ class Reconciler:
         return done
 
     async def _ask(self, item: WorkItem, request: PlanRequest) -> None:
-        openings = self._unschedulable.openings
+        openings = self._unschedulable.opened.count
         answer = await self._planner.plan(request)
         item.answers.append(Answered(request, answer, openings, self._runtime.now()))
         if isinstance(answer, Unready) and not self._stopped:

@@ -79,7 +79,7 @@ class Operator:
             item.signal.fire()
 
     def _touch(self, keys: set[Key]) -> None:
-        self._unschedulable.look(self._cache.openings)
+        self._unschedulable.look(self._cache.openings, self._cache.renewed)
         if self._stopped or not self._cache.synced:
             return
         for key in sorted(keys - self._items.keys()):

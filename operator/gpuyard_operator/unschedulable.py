@@ -1,8 +1,8 @@
 """The groups for which there was no room when last asked, and when they look again.
 
 Stands for the unschedulable pods of kube-scheduler's queue, which an event moves back to be tried. Laws: only a
-change that may make room moves them, and only those that were refused; a few at once, many together so seldom that
-the extender has something else to do than to refuse them again.
+change that may make room moves them, and only those that it may help: where no node would do, the end of a pod does
+not; a few at once, many together so seldom that the extender has something else to do than to refuse them again.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ from typing import Final
 
 from gpuyard.groups.plans import Unplaceable
 from gpuyard_kube.runtime import Runtime
-from gpuyard_operator.asking import Answered
+from gpuyard_operator.asking import Answered, Opening, ends_help
 from gpuyard_operator.groups import Key
 
 FEW: Final = 50
@@ -20,25 +20,31 @@ A_SECOND: Final = 100
 
 
 class Unschedulable:
-    """`openings` is how often room may have come into being, the last time at `opened_at`."""
+    """`opened` is the last change that may have made room, `renewed` the last such one of a node."""
 
     def __init__(self, runtime: Runtime, wake: Callable[[Key], None]) -> None:
         self._runtime, self._wake = runtime, wake
-        self.openings, self.opened_at = 0, runtime.now()
-        self._keys = set[Key]()
-        self._due, self._waits = 0.0, False
+        self.opened = self.renewed = Opening(0, runtime.now())
+        self._keys = dict[Key, bool]()
+        """Whether the end of pods might help it, by group."""
+        self._due, self._moved, self._waits = 0.0, 0, False
 
     def note(self, key: Key, answers: Iterable[Answered]) -> None:
         """What is known of a group now."""
-        refused = any(isinstance(found.answer, Unplaceable) for found in answers)
-        (self._keys.add if refused else self._keys.discard)(key)
+        refused = [found.answer for found in answers if isinstance(found.answer, Unplaceable)]
+        if refused:
+            self._keys[key] = any(map(ends_help, refused))
+        else:
+            self._keys.pop(key, None)
 
-    def look(self, openings: int) -> None:
-        """Let them look again where there is a new opening."""
-        if openings == self.openings:
+    def look(self, openings: int, renewed: int) -> None:
+        """Let them look again where there is a new opening; `renewed`: how many there were at the last of a node."""
+        if openings == self.opened.count:
             return
-        self.openings, self.opened_at = openings, self._runtime.now()
-        if self.opened_at >= self._due:
+        self.opened = Opening(openings, self._runtime.now())
+        if renewed != self.renewed.count:
+            self.renewed = Opening(renewed, self.opened.at)
+        if self.opened.at >= self._due:
             self._move()
         elif not self._waits:
             self._waits = True
@@ -50,7 +56,9 @@ class Unschedulable:
         self._move()
 
     def _move(self) -> None:
-        pause = len(self._keys) / A_SECOND if len(self._keys) > FEW else 0.0
-        self._due = self._runtime.now() + pause
-        for key in sorted(self._keys):
+        all_of_them = self._moved < self.renewed.count
+        keys = sorted(key for key, helped in self._keys.items() if helped or all_of_them)
+        self._moved = self.opened.count
+        self._due = self._runtime.now() + (len(keys) / A_SECOND if len(keys) > FEW else 0.0)
+        for key in keys:
             self._wake(key)

@@ -7,6 +7,7 @@ import pytest
 from gpuyard.groups.nearness import Domain, Nearness
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.groups.reservations import Reservation, Seat
+from gpuyard.verdicts import Reason, Rejection
 from gpuyard_operator.asking import (
     AGAIN_SECONDS,
     LONGEST_SECONDS,
@@ -17,6 +18,7 @@ from gpuyard_operator.asking import (
     Ask,
     Hold,
     Known,
+    Opening,
     Quest,
     Record,
     Refused,
@@ -27,6 +29,7 @@ from gpuyard_operator.members import Member
 
 NOW = 1000.0
 GROUP = Group("default", "ring", "uid-ring", 2)
+FULL = Unplaceable("b", (Rejection("node-1", Reason.INSUFFICIENT_GPUS, ""),))
 
 
 def quest(names: str = "ab", needed: int = 2) -> Quest:
@@ -41,7 +44,7 @@ def known(
     *answers: tuple[str, PlanAnswer], ago: float = 1.0, needed: int = 2, changed_at: float = 0.0
 ) -> Known:
     found = tuple(Answered(request(names, needed), answer, 7, NOW - ago) for names, answer in answers)
-    return Known(found, 7, changed_at)
+    return Known(found, Opening(7, changed_at))
 
 
 def planned(names: str, expires: float = NOW + 10) -> Planned:
@@ -78,8 +81,8 @@ def test_a_refusal_stands_until_the_retry() -> None:
 
 
 def test_a_refusal_is_forgotten_when_the_cluster_changes_or_time_passes() -> None:
-    refused = known(("ab", Unplaceable("b", ())))
-    assert pursue(quest(), replace(refused, change=8), NOW) == Ask(request("ab"))
+    refused = known(("ab", FULL))
+    assert pursue(quest(), replace(refused, opened=Opening(8)), NOW) == Ask(request("ab"))
     assert pursue(quest(), refused, NOW + RETRY_SECONDS) == Ask(request("ab"))
 
 
@@ -90,9 +93,16 @@ def test_an_answer_is_worth_nothing_once_the_group_wishes_to_be_placed_otherwise
     assert pursue(wishful, known(("ab", answer)), NOW) == Ask(replace(request("ab"), nearness=wish))
 
 
+def test_a_refusal_by_all_nodes_for_ever_is_forgotten_only_when_a_node_changes() -> None:
+    nowhere = Unplaceable("b", (Rejection("node-1", Reason.GPU_MODEL_MISMATCH, ""),))
+    ended = replace(known(("ab", nowhere)), opened=Opening(8, NOW))
+    assert pursue(quest(), ended, NOW) == Refused(nowhere, NOW - 1.0 + RETRY_SECONDS)
+    assert pursue(quest(), replace(ended, renewed=Opening(8, NOW)), NOW) == Ask(request("ab"))
+
+
 def test_a_refusal_right_after_a_change_is_asked_about_once_more_for_the_extender_may_lag() -> None:
-    refused = known(("ab", Unplaceable("b", ())), changed_at=NOW - 1.5)
-    assert pursue(quest(), refused, NOW) == Refused(Unplaceable("b", ()), NOW - 1.5 + SETTLE_SECONDS)
+    refused = known(("ab", FULL), changed_at=NOW - 1.5)
+    assert pursue(quest(), refused, NOW) == Refused(FULL, NOW - 1.5 + SETTLE_SECONDS)
     assert pursue(quest(), refused, NOW - 1.5 + SETTLE_SECONDS) == Ask(request("ab"))
 
 

@@ -1,5 +1,7 @@
 """Only what may have made room is a change."""
 
+import pytest
+
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
 from gpuyard_operator.cache import Cache
@@ -55,7 +57,20 @@ def test_a_pod_that_is_missing_from_a_list_has_left() -> None:
     assert cache.openings == before + 1
 
 
-def test_places_that_are_given_up_are_a_change() -> None:
+@pytest.mark.parametrize(
+    ("node", "opens"), [("node-1", False), ("", True), ("node-2", True)], ids=["taken", "not taken", "left"]
+)
+def test_places_that_are_given_up_are_a_change_unless_their_members_took_them(node: str, opens: bool) -> None:
+    cache, expires = Cache(), "2026-01-01T00:00:00.000000Z"
+    seat = {"uid": "u", "pod": "u", "node": "node-1", "containers": {}}
+    spec = {"podGroup": "ring", "needed": 1, "expires": expires, "seats": [seat]}
+    found = {"metadata": {"namespace": "default", "name": "ring"}, "spec": spec}
+    cache.observe("pods", "ADDED", pod(node=node))
+    assert not moved(cache, "reservations", "ADDED", found)
+    assert moved(cache, "reservations", "DELETED", found) == opens
+
+
+def test_a_reservation_that_cannot_be_read_may_have_held_anything() -> None:
     cache = Cache()
     assert not moved(cache, "reservations", "ADDED", {"metadata": {"name": "ring"}})
     assert moved(cache, "reservations", "DELETED", {"metadata": {"name": "ring"}})

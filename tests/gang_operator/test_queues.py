@@ -8,6 +8,8 @@ import pytest
 from gpuyard import vocabulary
 from gpuyard.groups import queues
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable
+from gpuyard.groups.queues import Queue
+from gpuyard.pods.amounts import Amounts
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.queue_state import QueueState
@@ -160,7 +162,7 @@ def test_a_gang_that_needs_more_than_the_quota_is_told_so_and_holds_up_nobody(wo
     gang(world, "huge", pods=3)
     gang(world, "small")
     assert running(world) == {"small"}
-    assert "needs 3, 0 left of 2" in world.condition(name="huge")["message"]
+    assert "needs 3, 2 left of 2: more than all of it" in world.condition(name="huge")["message"]
 
 
 def test_nobody_takes_the_room_that_the_first_waits_for_within_its_hour(world: World) -> None:
@@ -315,6 +317,53 @@ def test_a_start_is_as_much_work_in_a_long_line_as_in_a_short_one(world: World) 
         written = [write for write in world.api.writes if not write.path.startswith(queues.PATH)]
         work.append((world.operator.tally.reconciles - before, len(written)))
     assert len(set(work)) == 1, work
+
+
+NEVER = {
+    "too large": {"gpus": 9},
+    "where no node is": {"nodeSelector": {"rack": "none"}},
+}
+
+
+@pytest.mark.parametrize("kind", NEVER)
+def test_a_start_is_as_much_work_beside_many_groups_that_cannot_start_as_beside_few(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    judged, admits, by_counts = list[str](), queues.admits, world.answer
+    nowhere = Rejection("node-1", Reason.NODE_AFFINITY_MISMATCH, "")
+
+    def judging(queue: Queue, requests: Amounts) -> Rejection | None:
+        judged.append(queue.name)
+        return admits(queue, requests)
+
+    def answer(request: PlanRequest) -> PlanAnswer:
+        stuck = request.group.startswith("never") and kind == "where no node is"
+        return Unplaceable(f"{request.group}-0", (nowhere,)) if stuck else by_counts(request)
+
+    def work() -> tuple[int, int]:
+        judged.clear()
+        before = world.operator.tally.reconciles
+        for name in ("a", "b"):
+            gang(world, name, pods=2)
+            world.advance(1)
+        end(world, "a")
+        end(world, "b")
+        world.advance(1)
+        return len(judged), world.operator.tally.reconciles - before
+
+    monkeypatch.setattr(queues, "admits", judging)
+    world.answer = answer
+    world.queue("red", gpus=8)
+    world.advance(5)
+    needed = []
+    for count in (50, 150):
+        for number in range(count):
+            world.group(f"never-{count + number}", queue="red", minMember=1)
+            world.pod(f"never-{count + number}-0", **{"group": f"never-{count + number}", **NEVER[kind]})
+        world.advance(1)
+        needed.append(work())
+    assert needed[1] == needed[0]
+    assert needed[0] < (80, 30)
 
 
 def test_a_group_whose_client_passes_nothing_on_has_the_queue_of_its_pods(world: World) -> None:

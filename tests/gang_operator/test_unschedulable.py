@@ -1,15 +1,18 @@
 """Who was refused looks again when room may have come, but a crowd does not do so all the time."""
 
 from collections import Counter
+from dataclasses import replace
 
 from gpuyard.groups.plans import PlanRequest, Unplaceable, Unready
+from gpuyard.verdicts import Reason, Rejection
 from gpuyard_cluster.clock import Steps
 from gpuyard_operator.asking import Answered
 from gpuyard_operator.groups import Key
 from gpuyard_operator.unschedulable import A_SECOND, FEW, Unschedulable
 
 QUESTION = PlanRequest("default", "ring", 1, ("uid",))
-REFUSED, UNKNOWN = (Answered(QUESTION, answer, 0, 0.0) for answer in (Unplaceable("a", ()), Unready("")))
+FULL = Rejection("node-1", Reason.INSUFFICIENT_GPUS, "")
+REFUSED, UNKNOWN = (Answered(QUESTION, answer, 0, 0.0) for answer in (Unplaceable("a", (FULL,)), Unready("")))
 
 
 class Room:
@@ -22,11 +25,11 @@ class Room:
         for number in range(groups):
             self.unschedulable.note(("default", f"g{number}"), [UNKNOWN, REFUSED])
 
-    def open(self, after: float = 0.0) -> None:
-        """Room may have come after so many seconds."""
+    def open(self, after: float = 0.0, *, node: bool = False) -> None:
+        """Room may have come after so many seconds, by the end of a pod or by a node."""
         self.pass_by(after)
         self.openings += 1
-        self.unschedulable.look(self.openings)
+        self.unschedulable.look(self.openings, self.openings if node else 0)
 
     def pass_by(self, seconds: float) -> None:
         end = self.clock.now() + seconds
@@ -40,10 +43,19 @@ class Room:
 def test_only_those_look_again_that_were_refused_and_only_when_room_may_have_come() -> None:
     room = Room(2)
     room.unschedulable.note(("default", "g1"), [UNKNOWN])
-    room.unschedulable.look(0)
+    room.unschedulable.look(0, 0)
     assert not room.woken
     room.open()
     assert room.woken == {("default", "g0"): 1}
+
+
+def test_whom_no_node_suits_looks_again_only_when_nodes_have_changed() -> None:
+    room, nowhere = Room(2), replace(FULL, reason=Reason.NODE_AFFINITY_MISMATCH)
+    room.unschedulable.note(("default", "g1"), [replace(REFUSED, answer=Unplaceable("a", (nowhere,)))])
+    room.open()
+    assert room.woken == {("default", "g0"): 1}
+    room.open(node=True)
+    assert room.woken == {("default", "g0"): 2, ("default", "g1"): 1}
 
 
 def test_a_few_look_again_at_every_change() -> None:
