@@ -116,12 +116,12 @@ def from_object(obj: JSON) -> Reservation | None:
     """The reservation in an API object; None when its content cannot be used."""
     try:
         return from_spec(str(obj["metadata"]["namespace"]), obj["spec"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
 
 
 def from_spec(namespace: str, spec: Mapping[str, Any]) -> Reservation:
-    """The reservation in a spec. KeyError, TypeError, ValueError or AttributeError when it is malformed."""
+    """The reservation in a spec. KeyError, TypeError, ValueError, AttributeError or OverflowError when malformed."""
     return Reservation(
         namespace=namespace,
         group=str(spec["podGroup"]),

@@ -17,6 +17,7 @@ from gpuyard_operator.lost_seats import LostSeats
 from gpuyard_operator.nodes import NodeFacts
 from gpuyard_operator.pods import PodFacts
 from gpuyard_operator.queue_cache import QueueCache
+from gpuyard_operator.shapes import sound
 from gpuyard_operator.victims import Victims
 from gpuyard_operator.view import View
 
@@ -40,7 +41,7 @@ class Cache:
         self.openings = self.renewed = 0
         """How often room may have come into being, now and when a node last offered something else."""
         self._pods, self._members = Store(pods.read), Index[Key, PodFacts](lambda pod: pod.group)
-        self._groups, self._reservations = Store[JSON](_whole), Store[JSON](_whole)
+        self._groups, self._reservations = Store(sound), Store(sound)
         self._lost, self.victims = LostSeats(), Victims(self._pods.get, preempts=preempts)
         self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], set[Key]]]] = {
             "pods": (self._pods, self._pods_changed),
@@ -153,10 +154,6 @@ class Cache:
         if path.startswith(pods):
             return self._pods_changed(self._pods.forget(namespace, path.removeprefix(pods).split("/")[0]))
         return set()
-
-
-def _whole(obj: JSON) -> JSON:
-    return obj
 
 
 def items(reply: Reply) -> tuple[list[JSON], int]:

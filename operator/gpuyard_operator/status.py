@@ -159,11 +159,7 @@ def _said(group: Group, condition: JSON) -> bool:
 def conditions(group: Group, spoken: Sequence[JSON], now: float) -> list[JSON]:
     """All conditions: other people's and unspoken ones as they are; a time moves only when a status flips."""
     kinds = {condition["type"] for condition in spoken}
-    others = [
-        c
-        for c in group.status.get("conditions") or ()
-        if not isinstance(c, dict) or c.get("type") not in kinds
-    ]
+    others = [c for c in group.status.get("conditions") or () if c["type"] not in kinds]
     return others + [{**c, "lastTransitionTime": _since(group.condition(c["type"]), c, now)} for c in spoken]
 
 

@@ -12,6 +12,7 @@ from gpuyard.groups.queues import Queue
 from gpuyard.pods.amounts import Amounts
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Reply, Write
+from gpuyard_operator.groups import Key
 from gpuyard_operator.queue_state import QueueState
 from gpuyard_operator.workloads import HEAD_SECONDS
 from tests.gang_operator.world import World, group_path, pod_path
@@ -105,7 +106,7 @@ def test_a_start_is_as_much_work_beside_queues_that_nobody_uses(
 ) -> None:
     looked, expire = list[QueueState](), QueueState.expire
 
-    def looking(state: QueueState, now: float) -> bool:
+    def looking(state: QueueState, now: float) -> set[Key]:
         looked.append(state)
         return expire(state, now)
 
@@ -319,7 +320,7 @@ def test_a_start_is_as_much_work_in_a_long_line_as_in_a_short_one(world: World) 
     assert len(set(work)) == 1, work
 
 
-NEVER = {
+NEVER: dict[str, JSON] = {
     "too large": {"gpus": 9},
     "where no node is": {"nodeSelector": {"rack": "none"}},
 }
@@ -358,8 +359,9 @@ def test_a_start_is_as_much_work_beside_many_groups_that_cannot_start_as_beside_
     needed = []
     for count in (50, 150):
         for number in range(count):
-            world.group(f"never-{count + number}", queue="red", minMember=1)
-            world.pod(f"never-{count + number}-0", **{"group": f"never-{count + number}", **NEVER[kind]})
+            name = f"never-{count + number}"
+            world.group(name, queue="red", minMember=1)
+            world.pod(f"{name}-0", group=name, **NEVER[kind])
         world.advance(1)
         needed.append(work())
     assert needed[1] == needed[0]
