@@ -1,4 +1,4 @@
-"""Whatever somebody writes into a PodGroup or a Reservation by hand, no other group waits for it, and nothing crashes."""
+"""Whatever somebody writes into a PodGroup or a Reservation by hand, nothing crashes, and no other group waits."""
 
 import copy
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from gpuyard_operator import reconcile
 from gpuyard_operator.cache import PATHS, Cache
 
 KEY, NOW = ("default", "ring"), 1_800_000_000.0
-WRONG = (None, 7, "x", [], [7], [{"type": [], "uid": {}}], {"x": 7}, {"type": [], "uid": {}})
+WRONG: tuple[Any, ...] = (None, 7, "x", [], [7], [{"type": [], "uid": {}}], {"x": 7}, {"type": [], "uid": {}})
 PATH = tuple[str | int, ...]
 
 
