@@ -37,7 +37,8 @@ PRESSED = ((64, 1_000), (512, 1_000))
 RACK = 250
 SIMULATED = (30, 5_000)
 BOUND = 4
-ONE, FITS, WHOLE, FITS_NOWHERE = 1, 2, 8, 9
+ONE, FITS, HALF, WHOLE, FITS_NOWHERE = 1, 2, 4, 8, 9
+SAME_NUMA = {vocabulary.TOPOLOGY: "same-numa"}
 
 
 def main() -> None:
@@ -53,7 +54,8 @@ def main() -> None:
     for pods, size in PRESSED:
         row("a gang in one rack", (pods, size), racked(pods, size, ONE, policy))
         row("a gang that no rack has room for", (pods, size), racked(pods, size, WHOLE, policy))
-        row("a gang at the expense of others", (pods, size), pressed(pods, size, policy))
+        row("half nodes at the expense of others", (pods, size), pressed(pods, size, {}, policy))
+        row("the same on one NUMA node each", (pods, size), pressed(pods, size, SAME_NUMA, policy))
     for gpus, what in ((FITS, "a simulation"), (FITS_NOWHERE, "a simulation that fits nowhere")):
         row(what, SIMULATED, simulation(gpus, policy))
 
@@ -66,8 +68,7 @@ def row(what: str, size: tuple[int, int], costs: tuple[float, float]) -> None:
 def gang(pods: int, size: int, policy: Policy) -> tuple[float, float]:
     """Milliseconds for the plan of a gang whose members want two GPUs on one NUMA node each."""
     made = clusters.Cluster(size, BOUND * size)
-    wish = {vocabulary.TOPOLOGY: "same-numa"}
-    members = [_member(made.pod({vocabulary.GPU: 2}), wish) for _ in range(pods)]
+    members = [_member(made.pod({vocabulary.GPU: FITS}), SAME_NUMA) for _ in range(pods)]
     return _costs(lambda where: gangs.plan(members, where, policy), _cluster(made))
 
 
@@ -81,10 +82,10 @@ def racked(pods: int, size: int, gpus: int, policy: Policy) -> tuple[float, floa
     return _costs(lambda where: racks.plan(members, where, policy, wish), _cluster(made))
 
 
-def pressed(pods: int, size: int, policy: Policy) -> tuple[float, float]:
-    """Milliseconds to say who has to go for a gang of pods with all GPUs of a node each; everybody might."""
+def pressed(pods: int, size: int, wish: Mapping[str, str], policy: Policy) -> tuple[float, float]:
+    """Milliseconds to say who has to go for a gang of pods with half the GPUs of a node each; everybody might."""
     made = clusters.Cluster(size, BOUND * size)
-    members = [_member(made.pod({vocabulary.GPU: WHOLE}), {}) for _ in range(pods)]
+    members = [_member(made.pod({vocabulary.GPU: HALF}), wish) for _ in range(pods)]
     units = [(Candidate(0, placement),) for placement in _placements(made)]
     at_stake = AtStake(1, units, Stakes())
     return _costs(lambda where: clearance.make_room(members, where, policy, at_stake), _cluster(made))

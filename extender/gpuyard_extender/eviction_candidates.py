@@ -3,23 +3,24 @@
 Stands for the dry run of kube-scheduler's preemption on its snapshot, with what a nominated pod is owed.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.preempting.stakes import Candidate, Gang, Stakes
 from gpuyard_extender import feasibility
+from gpuyard_extender.budgets import Budget
 from gpuyard_extender.claims import Claim
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 from gpuyard_kube.timestamps import seconds
 
 
-def held(name: str, ledger: Ledger) -> Iterator[tuple[Pod, Placement]]:
+def held(name: str, ledger: Ledger) -> Iterator[tuple[Pod, Claim]]:
     """The pods that are bound to the node, with what they take there."""
     for uid, claim in ledger.holdings.claims(name).items():
         pod = ledger.pods.get(uid)
         if pod is not None and pod.node == name:
-            yield pod, placement_of(uid, claim)
+            yield pod, claim
 
 
 def placement_of(uid: str, claim: Claim) -> Placement:
@@ -28,21 +29,21 @@ def placement_of(uid: str, claim: Claim) -> Placement:
     return Placement(uid, claim.node, {"": {"": devices}}, claim.booked, claim.limits)
 
 
-def candidate(pod: Pod, placement: Placement, ledger: Ledger) -> Candidate:
-    """The pod as one who may have to go."""
-    budgets = frozenset(found.key for found in ledger.budgets.all() if found.covers(pod))
+def candidate(pod: Pod, placement: Placement, budgets: Sequence[Budget]) -> Candidate:
+    """The pod as one who may have to go; `budgets` are those of the whole cluster."""
+    covering = frozenset(found.key for found in budgets if found.covers(pod))
     # One that does not say when it was started is the oldest.
-    return Candidate(pod.priority, placement, gang_of(pod), budgets, seconds(pod.started) or 0.0)
+    return Candidate(pod.priority, placement, gang_of(pod), covering, seconds(pod.started) or 0.0)
 
 
-def stakes(pods: Sequence[Pod], ledger: Ledger) -> Stakes:
+def stakes(pods: Iterable[Pod], ledger: Ledger) -> Stakes:
     """What else is lost with these pods."""
     gangs = {}
-    for pod in pods:
-        group = ledger.groups.named(pod.namespace, pod.group) if pod.group else None
+    for namespace, name in {(pod.namespace, pod.group) for pod in pods if pod.group}:
+        group = ledger.groups.named(namespace, name)
         if group is not None:
-            bound = sum(bool(member.node) for member in ledger.members(pod.namespace, group.name))
-            gangs[gang_of(pod)] = Gang(bound, group.needed)
+            bound = sum(bool(member.node) for member in ledger.members(namespace, name))
+            gangs[f"{namespace}/{name}"] = Gang(bound, group.needed)
     return Stakes(gangs, {found.key: found.allowed for found in ledger.budgets.all()})
 
 

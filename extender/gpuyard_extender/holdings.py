@@ -92,10 +92,9 @@ class Holdings:
         found.refresh(self.changes, self.changed_since)
         return found
 
-    def claimed(self, uid: str) -> str | None:
-        """The node that the pod claims something on."""
-        claim = self._claims.get(uid)
-        return claim.node if claim else None
+    def claim(self, uid: str) -> Claim | None:
+        """What the pod claims, and where."""
+        return self._claims.get(uid)
 
     def shapes(self) -> Iterator[tuple[str, Shape]]:
         """What each pod (by UID) with a place asked for."""

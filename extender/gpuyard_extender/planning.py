@@ -5,26 +5,18 @@ caller who lost the answer may ask again; a promise that no longer holds is plan
 that fit, and for a pod alone no places are held unless somebody has to go.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final
-
-from gpuyard.groups import gangs, racks
+from gpuyard.groups import gangs
 from gpuyard.groups.gangs import GangRejection
-from gpuyard.groups.nearness import Nearness
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.groups.reservations import Reservation, Seat, Victim
 from gpuyard.placing.cluster import Placement
 from gpuyard.pods import memberships
 from gpuyard.policies.candidates import Policy
-from gpuyard_extender import evicting, feasibility, settings
+from gpuyard_extender import feasibility, settings
 from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
-from gpuyard_extender.searching import Found, Search, siblings
-
-_RACKS: Final = 3
-"""In so many racks it is looked for who might have to go."""
+from gpuyard_extender.searching import Found, Search
 
 
 def begin(request: PlanRequest, ledger: Ledger, now: float) -> PlanAnswer | Search:
@@ -33,25 +25,30 @@ def begin(request: PlanRequest, ledger: Ledger, now: float) -> PlanAnswer | Sear
     if isinstance(pods, Unready):
         return pods
     kept = _kept(request, ledger, now)
-    return Planned(kept) if kept is not None else Search.of(pods, ledger, now, request.nearness)
+    if kept is not None:
+        return Planned(kept)
+    search = Search.of(pods, ledger, now, request.nearness)
+    return search.at_others_expense(ledger) if request.preempt else search
 
 
-def end(request: PlanRequest, found: Found, ledger: Ledger, policy: Policy, now: float) -> PlanAnswer:
+def end(request: PlanRequest, found: Found, ledger: Ledger, policy: Policy, now: float) -> PlanAnswer | None:
     """The answer from what a search has found; the places of a plan that is answered are held from now on.
 
-    What does not hold any more is looked for again, at once; nobody has to go because of what was a moment ago.
+    What does not hold any more is looked for again, at once: nobody has to go because of what was a moment ago.
+    None: who has to go is not to be said any more, and `begin` has to be asked again.
     """
     pods = _members(request, ledger)
     if isinstance(pods, Unready):
         return pods
     good = found.holds(ledger, now) or (isinstance(found.places, GangRejection) and not request.preempt)
     placed = (found if good else Search.of(pods, ledger, now, request.nearness).find(policy)).places
-    victims, expires = tuple[Victim, ...](), now
+    victims, expires, room = tuple[Victim, ...](), now, found.room
     if isinstance(placed, GangRejection):
-        room = _room(pods, ledger, policy, now, request.nearness) if request.preempt else None
         if room is None:
             excess = gangs.excess(placeable(pods), ledger.cluster(now))
             return Unplaceable(placed.member, (*excess, *placed.rejections))
+        if not found.clears(room, ledger, now):
+            return None
         placed, victims, expires = room.placements, room.victims, now + room.seconds
     elif pods[0].group is None:
         return Unready("the pod fits: kube-scheduler is about to try it again")
@@ -85,22 +82,6 @@ def _members(request: PlanRequest, ledger: Ledger) -> list[Pod] | Unready:
 
 def _group(pod: Pod, request: PlanRequest) -> str | None:
     return memberships.alone(pod.uid) if pod.group is None and request.preempt else pod.group
-
-
-def _room(
-    pods: Sequence[Pod], ledger: Ledger, policy: Policy, now: float, wish: Nearness | None
-) -> evicting.Room | None:
-    """At whose expense there is room; where it must be in one rack, in one of those with the most room already."""
-    if wish is None or not wish.required:
-        return evicting.choose_victims(pods, ledger, policy, now)
-    cluster = ledger.cluster(now, {pod.uid for pod in pods})
-    found = racks.racks_of(placeable(pods), cluster, wish, siblings(pods, ledger))
-    for rack in found[: -_RACKS - 1 : -1]:
-        confined = [replace(pod, fit=racks.within(pod.fit, wish, (rack.name,))) for pod in pods]
-        room = evicting.choose_victims(confined, ledger, policy, now)
-        if room is not None:
-            return room
-    return None
 
 
 def _kept(request: PlanRequest, ledger: Ledger, now: float) -> Reservation | None:

@@ -14,7 +14,14 @@ from gpuyard.preempting import preemption
 from gpuyard.preempting.preemption import Preemptor
 from gpuyard.preempting.stakes import Victims
 from gpuyard_extender import feasibility
-from gpuyard_extender.eviction_candidates import candidate, held, nominated, stakes, with_nominated
+from gpuyard_extender.eviction_candidates import (
+    candidate,
+    held,
+    nominated,
+    placement_of,
+    stakes,
+    with_nominated,
+)
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
@@ -49,7 +56,7 @@ def _on_node(pod: Pod, name: str, made_for: Sequence[Pod], ledger: Ledger, now: 
     seated, node = ledger.seat(pod.uid, now), ledger.node(name, now, {pod.uid})
     if node is None:
         return None
-    there = list(held(name, ledger))
+    there = [(other, placement_of(other.uid, claim)) for other, claim in held(name, ledger)]
     for other, placement in there:
         if other.terminating:
             node = node.releasing(placement)
@@ -60,6 +67,7 @@ def _on_node(pod: Pod, name: str, made_for: Sequence[Pod], ledger: Ledger, now: 
         return isinstance(feasibility.judge(pod, with_nominated(without, made_for), seat), Placement)
 
     staying = [(other, placement) for other, placement in there if not other.terminating]
-    candidates = [candidate(other, placed, ledger) for other, placed in staying if not other.spared]
+    budgets = list(ledger.budgets.all())
+    candidates = [candidate(other, placed, budgets) for other, placed in staying if not other.spared]
     preemptor = Preemptor(pod.priority, pod.fit.requests, fits)
     return preemption.choose(preemptor, node, candidates, stakes([other for other, _ in staying], ledger))

@@ -49,12 +49,13 @@ def _of_components(extender: Extender) -> APIRouter:
             return encoded({"error": f"not a plan request: {error}"}, 400)
         # The verbs are answered meanwhile: the search reads the ledger once, and then works in another thread.
         async with one_planned:
-            if await request.is_disconnected():
-                # Who asks for many gangs waits 5 s for each: else all places would be found for nobody.
-                return encoded({"error": "nobody waits for the answer any more"}, 503)
-            found = await run_in_threadpool(extender.search(asked))
-            answer = extender.planned(asked, found) if isinstance(found, Found) else found
-        return encoded(plans.answer_to_json(answer))
+            # Who asks for many gangs waits 5 s for each: else all places would be found for nobody.
+            while not await request.is_disconnected():
+                found = await run_in_threadpool(extender.search(asked))
+                answer = extender.planned(asked, found) if isinstance(found, Found) else found
+                if answer is not None:
+                    return encoded(plans.answer_to_json(answer))
+        return encoded({"error": "nobody waits for the answer any more"}, 503)
 
     @router.get(accounts.LEDGER_PATH.removeprefix("/v1"))
     async def ledger() -> Response:

@@ -98,7 +98,8 @@ def _answers(pod: Pod, names: Sequence[str], rows: Column, ledger: Ledger, now: 
     else:
         answers = holdings.view(pod.fit, pod.request).answers(rows, pod.fit.requests)
     # What the pod itself claims is counted in `answers`, but must not be.
-    for name in (holdings.claimed(pod.uid), seated[1].node if seated else None):
+    claim = holdings.claim(pod.uid)
+    for name in (claim.node if claim else "", seated[1].node if seated else ""):
         if name in holdings.fleet.rows:
             answers.verdicts[rows == holdings.fleet.rows[name]] = views.UNDECIDED
     for i in np.flatnonzero(answers.verdicts == views.UNDECIDED).tolist():

@@ -142,8 +142,10 @@ class Extender:
 
     def plan(self, request: PlanRequest) -> PlanAnswer:
         """Where the members of a gang can start together; the places are held from the answer on."""
-        found = self.search(request)()
-        return self.planned(request, found) if isinstance(found, Found) else found
+        while isinstance(found := self.search(request)(), Found):
+            if (answer := self.planned(request, found)) is not None:
+                return answer
+        return found
 
     def search(self, request: PlanRequest) -> Callable[[], Found | PlanAnswer]:
         """What looks for these places, in any thread, for `planned`; or has the answer already."""
@@ -155,11 +157,12 @@ class Extender:
         begun, policy = planning.begin(request, self.ledger, now), self._policy.apart()
         return lambda: begun.find(policy) if isinstance(begun, Search) else begun
 
-    def planned(self, request: PlanRequest, found: Found) -> PlanAnswer:
-        """The answer from what was found; the places are held from now on."""
+    def planned(self, request: PlanRequest, found: Found) -> PlanAnswer | None:
+        """The answer from what was found; the places are held from now on. None: it has to be searched anew."""
         now = self._runtime.now()
         answer = planning.end(request, found, self.ledger, self._policy, now)
-        self.reports.planned(request, answer, self.ledger, now)
+        if answer is not None:
+            self.reports.planned(request, answer, self.ledger, now)
         return answer
 
     def explain(self, namespace: str, name: str) -> JSON | None:

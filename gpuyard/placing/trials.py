@@ -63,9 +63,11 @@ class Trial:
         self._put(node)
 
     def take_back(self, placed: int) -> None:
-        """All but the first `placed` placements, the last first."""
-        while len(self._before) > placed:
-            self._put(self._before.pop())
+        """All but the first `placed` placements."""
+        earliest = {node.name: node for node in reversed(self._before[placed:])}
+        del self._before[placed:]
+        for node in earliest.values():
+            self._put(node)
 
     def _nodes(self) -> Iterator[Node]:
         return (self._fleet.nodes[row] for row in self._rows.tolist())

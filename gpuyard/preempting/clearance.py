@@ -5,8 +5,7 @@ Laws: all of the pods then fit, or nobody goes; no disruption budget is violated
 get once the victims are gone.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -14,17 +13,17 @@ from typing import Final
 from gpuyard.groups.gangs import Member
 from gpuyard.placing.cluster import Cluster, Node, Placement
 from gpuyard.placing.trials import Trial
-from gpuyard.pods import fit
-from gpuyard.pods.fit import Amounts, PodFit
+from gpuyard.pods.fit import Amounts
 from gpuyard.policies.candidates import Policy
 from gpuyard.preempting import preemption
+from gpuyard.preempting.capacity import Capacity
 from gpuyard.preempting.preemption import SETS, Question
 from gpuyard.preempting.stakes import Stakes, Unit, Units
 
 _PLACES: Final = 1500
-_FEWEST: Final = 32
-"""So many places are tried for pods, and so many sets of victims at least: some tenths of a second. A choice among a
-thousand takes twenty sets, the others go into making it smaller."""
+_FEWEST: Final = 16
+"""So many places are tried for pods, and so many sets of victims at least: some tenths of a second for small gangs. A
+choice among a thousand takes sixteen sets where counts do not decide; what is left makes it smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +45,16 @@ class Room:
 
 def make_room(members: Sequence[Member], cluster: Cluster, policy: Policy, at_stake: AtStake) -> Room | None:
     """The places of all members; None where not even all that are less important would be enough."""
-    clearing = _Clearing(members, cluster, policy)
-    placed = clearing.place(())
+    clearing, capacity = _Clearing(members, cluster, policy), Capacity(members, cluster)
+    placed = clearing.place(()) if capacity.suffices(()) else None
     if placed is not None:
         return Room(placed, ())
-    hopeful = _hopeful(members, cluster)
+    hopeful = capacity.nodes
     units = [unit for unit in at_stake.units if any(pod.placement.node in hopeful for pod in unit)]
     asked = Question(
         at_stake.priority,
         clearing.needed,
-        _short(members, cluster),
+        capacity.suffices,
         keeps_budgets=True,
         tries=max(_FEWEST, min(2 * SETS, _PLACES // len(members))),
     )
@@ -131,29 +130,3 @@ def _has_room(node: Node, placement: Placement) -> bool:
 
 def _over(used: Amounts, wanted: Amounts, offered: Amounts) -> bool:
     return any(used.get(name, 0) + amount > offered.get(name, 0) for name, amount in wanted.items())
-
-
-def _hopeful(members: Sequence[Member], cluster: Cluster) -> set[str]:
-    """The nodes that some member is meant for, and that have what it needs, free or not."""
-    kinds = list[PodFit]()
-    for member in members:
-        if member.fit not in kinds:
-            kinds.append(member.fit)
-    return {name for name, node in cluster.nodes.items() if any(_is_meant_for(kind, node) for kind in kinds)}
-
-
-def _is_meant_for(pod: PodFit, node: Node) -> bool:
-    offered = node.fit.allocatable
-    enough = all(offered.get(name, 0) >= amount for name, amount in pod.requests.items())
-    return enough and fit.misplaced(pod, node.fit) is None
-
-
-def _short(members: Sequence[Member], cluster: Cluster) -> Mapping[str, int]:
-    """What all nodes together lack, at least."""
-    wanted, left = Counter[str](), Counter[str]()
-    for member in members:
-        wanted.update(member.fit.requests)
-    for node in cluster.nodes.values():
-        for name in wanted:
-            left[name] += max(0, node.fit.allocatable.get(name, 0) - node.used.get(name, 0))
-    return {name: amount - left[name] for name, amount in wanted.items() if amount > left[name]}

@@ -7,6 +7,7 @@ Stands for DefaultPreemption's SelectVictimsOnNode, with devices. Rules:
   first, is bettered among the small sets only.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
@@ -20,6 +21,8 @@ SETS: Final = 120
 """So many sets are looked at: all pairs of fifteen pods. kube-scheduler may ask about hundreds of nodes at once."""
 _MOST: Final = 1000
 """So many units are looked at, the cheapest."""
+_FINENESS: Final = 16
+"""How many of the cheapest are enough is looked for no closer than this part of them: who can stay is asked next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,8 @@ class Question:
 
     priority: int
     needed: Callable[[Units], Units | None]
-    short: Amounts
-    """What is lacking by count alone: units that book less than that need not be tried."""
+    suffice: Callable[[Units], bool]
+    """Whether they could be enough by count alone: else they need not be tried."""
     keeps_budgets: bool = False
     """Whether nobody may go at the expense of a disruption budget."""
     tries: int = 2 * SETS
@@ -50,7 +53,8 @@ def choose(pod: Preemptor, node: Node, candidates: Iterable[Candidate], stakes: 
     def needed(gone: Units) -> Units | None:
         return gone if pod.fits(node.releasing(*(found.placement for found in chain(*gone)))) else None
 
-    asked = Question(pod.priority, needed, _short(pod, node))
+    short = _short(pod, node)
+    asked = Question(pod.priority, needed, lambda gone: _covers(gone, short))
     return cheapest(asked, [(found,) for found in candidates], stakes)
 
 
@@ -70,7 +74,7 @@ def cheapest(asked: Question, units: Iterable[Unit], stakes: Stakes) -> Victims 
         if asked.keeps_budgets and violations(victims, stakes):
             continue
         better = best is None or cost(victims, stakes) < cost(best, stakes)
-        if better and tries.needed(victims) is not None:
+        if better and tries.enough(victims):
             best = victims
     if best is None:
         return None
@@ -82,13 +86,16 @@ class _Tries:
     """The question, so many times; then nothing is enough. It is not put where counts alone say no."""
 
     def __init__(self, asked: Question) -> None:
-        self._needed, self._short, self.left = asked.needed, asked.short, asked.tries
+        self._needed, self.suffice, self.left = asked.needed, asked.suffice, asked.tries
 
     def needed(self, gone: Units) -> Units | None:
-        if not self.left or not _covers(gone, self._short):
+        if not self.left or not self.suffice(gone):
             return None
         self.left -= 1
         return self._needed(gone)
+
+    def enough(self, gone: Units) -> bool:
+        return self.needed(gone) is not None
 
 
 def _allowed(cheapest_first: Units, stakes: Stakes) -> Units:
@@ -102,30 +109,34 @@ def _allowed(cheapest_first: Units, stakes: Stakes) -> Units:
 
 def _spared(tries: _Tries, cheapest_first: Units) -> Units | None:
     """Of the cheapest that are enough those that are left when everybody who can stay stays."""
-    low, high = 0, min(1, len(cheapest_first))
+    sizes = range(1, len(cheapest_first) + 1)
+    low, high = 0, bisect_left(sizes, True, key=lambda size: tries.suffice(cheapest_first[:size])) + 1
     while (found := tries.needed(cheapest_first[:high])) is None:
-        if high == len(cheapest_first):
+        if high >= len(cheapest_first):
             return None
         low, high = high, min(2 * high, len(cheapest_first))
-    while high - low > 1:
+    while high - low > max(1, high // _FINENESS):
         middle = (low + high) // 2
         fewer = tries.needed(cheapest_first[:middle])
         low, high, found = (middle, high, found) if fewer is None else (low, middle, fewer)
-    if tries.needed(found) is not None:
-        return _thinned(tries, found, found)
+    # Where counts alone decide, nobody else can stay; and to count takes no try.
+    for few in (_thinned(tries.suffice, cheapest_first[:high]), found):
+        if tries.enough(few):
+            return _thinned(tries.enough, few)
     # What is needed was told of one way to place the pods, which with the others back is not the way that is chosen.
-    kept = _thinned(tries, cheapest_first[:high], cheapest_first[:high])
+    kept = _thinned(tries.enough, cheapest_first[:high])
     return kept if tries.left else None
 
 
-def _thinned(tries: _Tries, kept: Units, part: Units) -> Units:
-    """`kept` without all of `part` that can stay, the most costly ones first."""
+def _thinned(enough: Callable[[Units], bool], kept: Units, part: Units | None = None) -> Units:
+    """`kept` without all of `part` (None: of itself) that can stay, the most costly ones first."""
+    part = kept if part is None else part
     others = [unit for unit in kept if unit not in part]
-    if others and tries.needed(others) is not None:
+    if others and enough(others):
         return others
     if len(part) > 1:
         for half in (part[len(part) // 2 :], part[: len(part) // 2]):
-            kept = _thinned(tries, kept, half)
+            kept = _thinned(enough, kept, half)
     return kept
 
 

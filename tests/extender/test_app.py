@@ -14,12 +14,14 @@ from gpuyard.advice import explain
 from gpuyard.auditing import accounts
 from gpuyard.groups import gangs, plans
 from gpuyard.groups.plans import Planned, PlanRequest
+from gpuyard.preempting import clearance
 from gpuyard_extender.app import create_app
 from gpuyard_extender.asgi import App
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from tests.extender.builders import Stage, gpu_node, gpu_pod, pod_group
 from tests.extender.served import SECONDS, served
+from tests.extender.test_evicting import full
 
 
 def call(
@@ -144,6 +146,35 @@ def test_a_verb_is_answered_while_a_gang_is_planned_and_keeps_what_it_took(
     monkeypatch.setattr("gpuyard_extender.searching.gangs", SimpleNamespace(plan=slow))
     asyncio.run(both())
     assert was_asked[0]
+
+
+def test_a_verb_is_answered_while_it_is_looked_for_who_has_to_go_and_room_that_comes_then_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage, asked, was_asked = full(), threading.Event(), []
+    question = PlanRequest("default", "urgent", 2, ("uid-u0", "uid-u1"), preempt=True)
+    request = orjson.dumps(plans.request_to_json(question))
+
+    def slow(*given: Any) -> Any:
+        was_asked.append(asked.wait(SECONDS))
+        return clearance.make_room(*given)
+
+    async def both() -> None:
+        app = create_app(stage.extender)
+        planning = asyncio.create_task(answered(app, "POST", "/v1/plans", request))
+        await asyncio.sleep(0)
+        pod = orjson.dumps({"Pod": gpu_pod("other"), "NodeNames": ["n1"]})
+        assert (await answered(app, "POST", "/filter", pod))[1]["NodeNames"] == []
+        for name in ("r0", "r1"):
+            stage.delete(stage.server.pods[name])
+        asked.set()
+        answer = plans.answer_from_json((await planning)[1])
+        assert isinstance(answer, Planned)
+        assert answer.reservation.victims == ()
+
+    monkeypatch.setattr("gpuyard_extender.evicting.clearance", SimpleNamespace(make_room=slow))
+    asyncio.run(both())
+    assert was_asked == [True]
 
 
 def test_no_places_are_looked_for_once_nobody_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:

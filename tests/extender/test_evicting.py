@@ -8,6 +8,7 @@ from gpuyard.groups.plans import Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.groups.reservations import Reservation, Victim
 from gpuyard.pods import memberships
 from gpuyard.writes import JSON
+from gpuyard_extender.searching import Found
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, metadata, pod_group
 from tests.extender.test_preempt_verb import important, offered, running
 
@@ -30,6 +31,14 @@ def planned(stage: Stage, *names: str, group: str = "urgent") -> Reservation:
     answer = stage.extender.plan(asked(*names, group=group))
     assert isinstance(answer, Planned), answer
     return answer.reservation
+
+
+def spare(stage: Stage, name: str) -> None:
+    """The pod says from now on that it makes way for nobody."""
+    kept = stage.server.pods[name]
+    kept["metadata"]["annotations"][vocabulary.PREEMPTIBLE] = "false"
+    metadata = {**kept["metadata"], "resourceVersion": "99999"}
+    stage.extender.observe("pods", "MODIFIED", {**kept, "metadata": metadata})
 
 
 def full() -> Stage:
@@ -58,6 +67,32 @@ def test_the_freed_devices_are_nobody_elses() -> None:
     for name in ("r0", "r1"):
         stage.delete(stage.server.pods[name])
     assert stage.filter(important("other", priority=1000))["NodeNames"] == []
+
+
+@pytest.mark.parametrize("meanwhile", ["made way for", "spared"])
+def test_who_would_go_in_vain_or_may_not_any_more_when_the_answer_comes_does_not(meanwhile: str) -> None:
+    """Others are looked for, and while that lasts the ledger changes."""
+    stage = full()
+    question = asked("u0", "u1")
+    found = stage.extender.search(question)()
+    assert isinstance(found, Found)
+    if meanwhile == "spared":
+        spare(stage, "r1")
+    else:
+        stage.delete(stage.server.pods["r0"])
+        stage.create(running("vip", "n1", 0, priority=1000))
+    assert stage.extender.planned(question, found) is None, "looked for anew"
+    assert {victim.name for victim in planned(stage, "u0", "u1").victims} & {"x", "y"}
+
+
+def test_what_changes_elsewhere_while_it_is_looked_for_who_has_to_go_is_all_one() -> None:
+    stage = full()
+    found = stage.extender.search(asked("u0", "u1"))()
+    assert isinstance(found, Found)
+    stage.extender.observe("nodes", "ADDED", gpu_node("n3", 0))
+    answer = stage.extender.planned(asked("u0", "u1"), found)
+    assert isinstance(answer, Planned)
+    assert {victim.name for victim in answer.reservation.victims} == {"r0", "r1"}
 
 
 def test_who_waits_for_others_to_go_is_told_so() -> None:
@@ -106,11 +141,7 @@ def test_nobody_goes_who_need_not(why: str) -> None:
 
 def test_a_gang_one_of_whose_members_makes_way_for_nobody_stays_whole() -> None:
     stage = full()
-    kept = stage.server.pods["r1"]
-    kept["metadata"]["annotations"][vocabulary.PREEMPTIBLE] = "false"
-    stage.extender.observe(
-        "pods", "MODIFIED", {**kept, "metadata": {**kept["metadata"], "resourceVersion": "99999"}}
-    )
+    spare(stage, "r1")
     assert {victim.name for victim in planned(stage, "u0", "u1").victims} == {"x", "y"}
 
 

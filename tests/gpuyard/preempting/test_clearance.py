@@ -1,7 +1,7 @@
 """Room for a gang: nobody goes unless all of it fits then, whole gangs go or stay, and no cheaper set would do."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, combinations
 from typing import Any
 
@@ -17,6 +17,7 @@ from gpuyard.placing.trials import Trial
 from gpuyard.policies.counted import pack
 from gpuyard.preempting.clearance import AtStake, Room, make_room
 from gpuyard.preempting.stakes import Candidate, Stakes, Unit
+from gpuyard.vocabulary import TOPOLOGY
 from tests.gpuyard.builders import GPU_RESOURCE, cluster, gpus, member, node, pod
 from tests.gpuyard.preempting.test_preemption import running
 
@@ -118,23 +119,50 @@ def test_among_thousands_few_are_asked_to_go() -> None:
     assert len(found.victims) == 6
 
 
-def test_a_large_gang_is_placed_as_a_trial_only_where_enough_go_by_count(
+def test_where_counts_decide_a_gang_is_placed_as_a_trial_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each trial looks for a place for every member: most of a second for hundreds of them."""
+    nodes = [node(f"n{i:02}", gpus(3, node=f"n{i:02}")) for i in range(32)]
+    # What one pod leaves on a node is too little; so one goes that need not, unless a second one goes there.
+    units = [alone(f"{on.name}-{i}", on, i, priority=i) for on in nodes for i in range(3)]
+    found, places = counted(monkeypatch, lambda: cleared(ring(12, each=2), cluster(*nodes), *units))
+    assert found is not None
+    assert len(found.victims) == 24
+    assert places <= 3 * 12
+
+
+def test_where_counts_do_not_decide_the_trials_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The GPUs of each node are on two NUMA nodes, and on each of these one has a pod that may not go."""
+    nodes = [node(f"n{i:02}", gpus(4, node=f"n{i:02}", halves=True)) for i in range(64)]
+    priorities = (HIGH, 0, HIGH, 1)
+    units = [alone(f"{on.name}-{i}", on, i, priority=priorities[i]) for on in nodes for i in range(4)]
+    asking = pod("worker", {GPU_RESOURCE: "2"})
+    asking["metadata"]["annotations"] = {TOPOLOGY: "same-numa"}
+    members = [member(asking)] * 64
+    found, places = counted(monkeypatch, lambda: cleared(members, cluster(*nodes), *units))
+    assert found is None
+    assert places <= 17 * 64
+
+
+def test_a_gang_too_large_for_every_node_by_count_is_not_placed_at_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each trial looks for a place for every member: most of a second for hundreds of them."""
-    nodes = [node(f"n{i:02}", gpus(2, node=f"n{i:02}")) for i in range(32)]
-    units = [alone(f"{on.name}-{i}", on, i, priority=i) for on in nodes for i in range(2)]
+    """Though all of them together would have enough."""
+    nodes = [node(f"n{i:02}", gpus(3, node=f"n{i:02}")) for i in range(8)]
+    units = [alone(f"{on.name}-{i}", on, i) for on in nodes for i in range(3)]
+    assert counted(monkeypatch, lambda: cleared(ring(9, each=2), cluster(*nodes), *units)) == (None, 0)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Room | None]) -> tuple[Room | None, int]:
+    """What it finds, and how many places it looks for."""
     places, place = Counter[str](), Trial.place
 
-    def counted(trial: Trial, *asked: Any) -> Placement | None:
+    def counting(trial: Trial, *asked: Any) -> Placement | None:
         places.update(["place"])
         return place(trial, *asked)
 
-    monkeypatch.setattr(Trial, "place", counted)
-    found = cleared(ring(32, each=2), cluster(*nodes), *units)
-    assert found is not None
-    assert len(found.victims) == 64
-    assert places["place"] <= 6 * 32
+    with monkeypatch.context() as patched:
+        patched.setattr(Trial, "place", counting)
+        return work(), places["place"]
 
 
 @settings(deadline=None, max_examples=40)
