@@ -4,6 +4,7 @@ Stands for client-go's REST client. Requests go out raw, because typed models wo
 nothing.
 """
 
+import asyncio
 import copy
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -18,6 +19,8 @@ from gpuyard_kube.servers import Server, server_of
 
 REQUEST_SECONDS = 30
 """A request that takes longer counts as a server that cannot be reached."""
+PARALLEL = 64
+"""So many requests are under way at a time, each on a connection, of which a process may have about a thousand."""
 
 
 class HttpApi:
@@ -26,6 +29,7 @@ class HttpApi:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._session = aiohttp.ClientSession(connector=connector(server))
+        self._under_way = asyncio.Semaphore(PARALLEL)
 
     @classmethod
     def at(cls, url: str) -> "HttpApi":
@@ -81,9 +85,12 @@ class HttpApi:
         sent = {"Accept": "application/json", **headers, **await self._server.headers()}
         patience = aiohttp.ClientTimeout(total=REQUEST_SECONDS)
         try:
-            async with self._session.request(
-                method, self._server.url + path, params=query, data=body, headers=sent, timeout=patience
-            ) as response:
+            async with (
+                self._under_way,
+                self._session.request(
+                    method, self._server.url + path, params=query, data=body, headers=sent, timeout=patience
+                ) as response,
+            ):
                 return Reply(response.status, _decoded(await response.read()))
         except (aiohttp.ClientError, TimeoutError) as error:
             return Reply(

@@ -45,6 +45,10 @@ class QueueCache:
         self.changed: set[str] = set()
         """The names of the queues whose use or line has changed; whoever tells of them takes them away."""
 
+    def has(self, key: Key) -> bool:
+        """Whether a group is in a queue, as far as that was settled."""
+        return key in self._found
+
     def touch(self, keys: Iterable[Key]) -> None:
         """There is something new about these groups."""
         self._dirty.update(keys)

@@ -12,7 +12,7 @@ from gpuyard import vocabulary
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.pods import memberships
-from gpuyard.writes import Write
+from gpuyard.writes import Reply, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.recording import Recorder, Source, Told
 from gpuyard_kube.runtime import Runtime
@@ -116,7 +116,8 @@ class Reconciler:
         """What its queue says to a group; others to which it says something new look at it too."""
         queues = self._cache.queues
         queues.intend(key)
-        queues.touch((key,))
+        if queues.has(key):  # its place in the line may depend on the time
+            queues.touch((key,))
         others = queues.settle(self._runtime.now()) - {key}
         self._queue_status.look()
         self._touch({other for other in others if self._cache.knows(other)})
@@ -124,7 +125,8 @@ class Reconciler:
 
     async def _write(self, item: WorkItem, write: Write) -> bool:
         reply = await self._api.send(write)
-        self._touch(self._cache.learn(item.key, write, reply))
+        touched = self._cache.learn(item.key, write, reply)
+        self._touch(touched - {item.key} if self._is_no_news(item.key, write, reply) else touched)
         done = self.tally.note(write, reply)
         if not done:
             self._tell(item, f"{write.method} {write.path} failed, trying again: {reply.reason}")
@@ -133,6 +135,13 @@ class Reconciler:
                 item.refused.add(write.path)
                 item.dirty = True  # the time of a half bound gang is up: there is no second to lose
         return done
+
+    def _is_no_news(self, key: Key, write: Write, reply: Reply) -> bool:
+        """Whether a group has been told just what it is known to be told; in a queue others may look by that."""
+        if self._cache.queues.has(key) or not (tally.is_status(write) and isinstance(write.body, dict)):
+            return False
+        found = reply.body.get("status")
+        return isinstance(found, dict) and found.items() >= write.body["status"].items()
 
     async def _ask(self, item: WorkItem, request: PlanRequest) -> None:
         openings = self._unschedulable.opened.count

@@ -44,6 +44,16 @@ def test_a_write_that_fails_ends_the_turn_and_is_tried_again_after_a_second(worl
     assert len(world.bound()) == 2
 
 
+def test_what_a_group_has_just_been_told_is_no_reason_to_look_at_it_again(world: World) -> None:
+    """At the start beside thousands of groups each look counts."""
+    for number in range(3):
+        world.group(f"g{number}", minMember=2)
+        world.pod(f"g{number}-0", group=f"g{number}")
+    world.settle()
+    assert {world.condition(name=f"g{number}")["reason"] for number in range(3)} == {"GangWaiting"}
+    assert world.operator.tally.reconciles == 3
+
+
 @pytest.mark.parametrize("path", [reservations.path("default"), f"{queues.PATH}/red/status"])
 def test_a_fault_of_our_own_stops_neither_a_group_nor_the_status_of_queues_for_good(
     world: World, path: str

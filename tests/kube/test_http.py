@@ -5,13 +5,14 @@ import contextlib
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
 
 from gpuyard.writes import PatchType, Write
 from gpuyard_cluster.listening import listen
-from gpuyard_kube.http import HttpApi
+from gpuyard_kube.http import PARALLEL, HttpApi
 from tests.kube.serving import CONFIGS, Served, config, create, served
 from tests.kube.test_servers import kubeconfig
 
@@ -142,6 +143,27 @@ def test_credentials_of_a_kubeconfig_go_with_every_request(tmp_path: Path) -> No
 
     asyncio.run(run())
     assert seen == [b"Bearer secret"] * 3
+
+
+def test_many_requests_at_a_time_take_turns_on_a_few_connections() -> None:
+    """As an operator sends them that starts beside thousands of groups."""
+    peers = set[Any]()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        peers.add(tuple(scope["client"]))
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    async def run() -> None:
+        guest = await listen(application, "api")
+        api = HttpApi.at(guest.url)
+        replies = await asyncio.gather(*(api.send(create(f"c{number}")) for number in range(3 * PARALLEL)))
+        assert all(reply.ok for reply in replies)
+        await api.close()
+        await guest.close()
+
+    asyncio.run(run())
+    assert len(peers) <= PARALLEL
 
 
 def test_the_object_of_an_answer_is_that_of_the_server() -> None:
