@@ -5,7 +5,7 @@ repository=$(dirname "$here")
 
 KUBERNETES=1.36.3 KIND=v0.33.0 ETCD=v3.6.16 CONTAINERD=v2.2.9 RUNC=v1.3.7 CNI=v1.9.1 CRICTL=v1.37.0
 # Operators of others, which are tested unmodified.
-TRAINING_OPERATOR=v1.8.1
+TRAINING_OPERATOR=v1.8.1 MPI_OPERATOR=v0.7.0 KUBERAY=v1.5.0 KUEUE=v0.17.0
 # What kubeadm and containerd's configuration ask for by name; the content is made here.
 ETCD_IMAGE=3.6.8-0 PAUSE_IMAGE=3.10.2
 versions="kubernetes $KUBERNETES kind $KIND etcd $ETCD containerd $CONTAINERD runc $RUNC cni $CNI crictl $CRICTL"

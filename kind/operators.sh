@@ -21,6 +21,9 @@ obtain() {
 
 need go jq
 obtain training-operator "github.com/kubeflow/training-operator@$TRAINING_OPERATOR" ./cmd/training-operator.v1
+obtain mpi-operator "github.com/kubeflow/mpi-operator@$MPI_OPERATOR" ./cmd/mpi-operator
+obtain kuberay "github.com/ray-project/kuberay/ray-operator@$KUBERAY" .
+obtain kueue "sigs.k8s.io/kueue@$KUEUE" ./cmd/kueue
 if [[ ${1:-} == build ]]; then echo "$operators"; exit; fi
 
 command -v kubectl >/dev/null || "$here/programs.sh"

@@ -22,7 +22,7 @@ from gpuyard_cli import kind_backend
 from gpuyard_kube.http import HttpApi
 from tests.e2e.stories.cluster import until
 
-SECONDS = 60
+SECONDS = 120
 """For kubectl, on a machine that is busy."""
 _LAST_LINES = 15
 _ELSEWHERE = re.compile(r"^kind: (APIService|Deployment)$", re.MULTILINE)
@@ -115,6 +115,16 @@ async def _serve(running: Running, webhooks: Webhooks) -> None:
     async with kind_backend.connected(str(running.kubeconfig)) as api:
         await _point(api, webhooks)
         await _mount(api, webhooks, running)
+
+    async def is_served() -> bool:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", webhooks.port)
+        except OSError:
+            return False
+        writer.close()
+        return True
+
+    await until(is_served, lambda: f"it serves its webhooks\n{running.told()}")
 
 
 async def _point(api: HttpApi, webhooks: Webhooks) -> None:
