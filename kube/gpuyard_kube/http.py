@@ -52,6 +52,12 @@ class HttpApi:
         other._server = replace(self._server, extra=headers)
         return other
 
+    def apart(self) -> "HttpApi":
+        """The same for requests that must wait for none of the others, such as a Lease's; not to be closed."""
+        other = copy.copy(self)
+        other._under_way = asyncio.Semaphore(PARALLEL)
+        return other
+
     async def close(self) -> None:
         await self._session.close()
 

@@ -13,7 +13,7 @@ import pytest
 from gpuyard.writes import PatchType, Write
 from gpuyard_cluster.listening import listen
 from gpuyard_kube.http import PARALLEL, HttpApi
-from tests.kube.serving import CONFIGS, Served, config, create, served
+from tests.kube.serving import CONFIGS, SECONDS, Served, config, create, served
 from tests.kube.test_servers import kubeconfig
 
 
@@ -164,6 +164,30 @@ def test_many_requests_at_a_time_take_turns_on_a_few_connections() -> None:
 
     asyncio.run(run())
     assert len(peers) <= PARALLEL
+
+
+def test_a_lease_waits_for_none_of_the_other_requests() -> None:
+    async def run() -> None:
+        end = asyncio.Event()
+
+        async def application(scope: Any, receive: Any, send: Any) -> None:
+            if scope["path"] == "/slow":
+                await end.wait()
+            await send({"type": "http.response.start", "status": 200})
+            await send({"type": "http.response.body", "body": b"{}"})
+
+        guest = await listen(application, "api")
+        api = HttpApi.at(guest.url)
+        others = [asyncio.ensure_future(api.read("/slow")) for _ in range(2 * PARALLEL)]
+        async with asyncio.timeout(SECONDS):
+            assert (await api.apart().read("/lease")).ok
+        assert not any(other.done() for other in others)
+        end.set()
+        await asyncio.gather(*others)
+        await api.close()
+        await guest.close()
+
+    asyncio.run(run())
 
 
 def test_the_object_of_an_answer_is_that_of_the_server() -> None:
