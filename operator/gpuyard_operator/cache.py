@@ -30,6 +30,9 @@ PATHS = {
 }
 """The resources that the operator must know, and where to list them. Pods are all: room appears wherever one ends."""
 
+CROWDS = {resource: PATHS[resource] for resource in ("pods", "nodes")}
+"""What comes by the ten thousand: an `Informer` follows these, and misses nothing; kopf tells of the others."""
+
 _KINDS = {"PodGroup": "podgroups", "Reservation": "reservations", "Pod": "pods"}
 
 

@@ -1,8 +1,8 @@
 """Kopf's part: it delivers events, and nothing else.
 
 Stands for controller-runtime's sources. There are only `on.event` handlers: so kopf adds no finalizer, writes no
-annotation, keeps no index, and an operator that dies leaves nothing behind. Pods are all watched, not only members:
-room for a waiting gang appears wherever a pod ends.
+annotation, keeps no index, and an operator that dies leaves nothing behind. Kopf keeps a task and a memory for each
+object: of what comes by the ten thousand, pods and nodes, an `Informer` tells.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ import kopf
 from gpuyard_kube.api import Observer
 from gpuyard_kube.connections import connector
 from gpuyard_kube.servers import Server
-from gpuyard_operator.cache import PATHS
+from gpuyard_operator.cache import CROWDS, PATHS
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,6 +62,8 @@ def registry(observer: Observer, sessions: Sessions, hooks: Hooks) -> kopf.Opera
         await hooks.ending()
 
     for resource, path in PATHS.items():
+        if resource in CROWDS:
+            continue
         # /api/v1/pods, or /apis/GROUP/VERSION/PLURAL
         kopf.on.event(*path.split("/")[2:], registry=found, id=resource)(deliverer(observer, resource))
     return found

@@ -21,11 +21,13 @@ from gpuyard.narration import Beat, Narrator
 from gpuyard_kube import arguments
 from gpuyard_kube.election import Candidate, keep, lead, leads, release
 from gpuyard_kube.http import HttpApi
+from gpuyard_kube.informer import Informer
 from gpuyard_kube.recording import Recorder
 from gpuyard_kube.runtime import AsyncioRuntime
 from gpuyard_kube.servers import NoServerError
 from gpuyard_kube.serving import AddressError, PageServer
 from gpuyard_operator import handlers, settings
+from gpuyard_operator.cache import CROWDS
 from gpuyard_operator.checking import Checks
 from gpuyard_operator.metrics import Metrics
 from gpuyard_operator.planner import HttpPlanner
@@ -58,6 +60,7 @@ async def run(
     metrics.watch(operator, checks)
 
     async def started() -> None:
+        runtime.spawn(Informer(api, operator, CROWDS).run(), "informer")
         checks.start(ready)
 
     async def ending() -> None:

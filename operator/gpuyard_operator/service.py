@@ -14,7 +14,7 @@ from gpuyard_kube.api import Api
 from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
-from gpuyard_operator.cache import PATHS, Cache, items
+from gpuyard_operator.cache import CROWDS, PATHS, Cache, items
 from gpuyard_operator.groups import Key
 from gpuyard_operator.reconciler import Planner, Reconciler, Site
 from gpuyard_operator.tally import Tally
@@ -59,13 +59,14 @@ class Operator:
         self._touch(self._cache.observe(resource, event, obj))
 
     async def resync(self) -> str:
-        """List everything, beside a watch that may have lost something. Why it failed; empty when it did not."""
+        """List what kopf watches, for it may have lost something. Why not all is known; empty when it is."""
         for resource, path in PATHS.items():
-            reply = await self._api.read(path)
+            reply = await self._api.read(path, **({"limit": "1"} if resource in CROWDS else {}))
             if not reply.ok:
                 return tally.lacking(f"list {resource}", reply)
-            self._touch(self._cache.replace(resource, *items(reply)))
-        return ""
+            if resource not in CROWDS:
+                self._touch(self._cache.replace(resource, *items(reply)))
+        return "" if self._cache.synced else "not everything was listed yet"
 
     def phases(self) -> Counter[str]:
         """How many pod groups are in each phase."""

@@ -22,7 +22,7 @@ class Seen:
         self.events.append((resource, event, obj))
 
 
-def test_kopf_watches_exactly_what_the_operator_must_know() -> None:
+def test_kopf_watches_what_the_operator_must_know_and_does_not_come_by_the_ten_thousand() -> None:
     async def nothing() -> None:
         """No hook."""
 
@@ -33,7 +33,7 @@ def test_kopf_watches_exactly_what_the_operator_must_know() -> None:
         f"/apis/{group}/{version}/{name}" if group else f"/api/{version}/{name}"
         for group, version, name in watched
     ]
-    assert sorted(paths) == sorted(PATHS.values())
+    assert sorted(paths) == sorted(PATHS[resource] for resource in PATHS.keys() - {"pods", "nodes"})
 
 
 def test_objects_that_kopf_lists_are_told_as_added() -> None:

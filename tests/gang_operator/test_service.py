@@ -4,6 +4,7 @@ import pytest
 
 from gpuyard.groups import queues, reservations
 from gpuyard.writes import Reply, Write
+from gpuyard_operator.cache import CROWDS, PATHS
 from tests.gang_operator.world import World, pod_path
 
 
@@ -135,8 +136,8 @@ def test_a_pod_that_vanished_unseen_is_forgotten_when_the_extender_does_not_know
 def test_a_resync_finds_what_no_event_told(world: World) -> None:
     world.settle()
     a_gang(world)
-    for events in world.events.values():
-        events.clear()
+    for resource in PATHS.keys() - CROWDS.keys():
+        world.events[resource].clear()
     assert world.clock.complete(world.operator.resync()) == ""
     world.settle()
     assert len(world.bound()) == 2
