@@ -31,7 +31,7 @@ class Jobs:
     def reconcile(self, key: str, objects: Objects, now: float) -> Decision:
         job = objects.get("jobs", key)
         namespace, _, name = key.partition("/")
-        orphans = job_counts.orphans(name, job, objects.all("pods", namespace))
+        orphans = job_counts.orphans(name, job, objects.claimable("pods", namespace, "Job", name))
         if orphans:
             return Decision(tuple(map(job_counts.free, orphans)))
         if job is None:

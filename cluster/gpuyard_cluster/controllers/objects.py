@@ -1,79 +1,79 @@
 """What the controllers know: all objects of some resources, by name and by owner.
 
 Stands for client-go's shared informers and their indexers. Law: the newest version of an object stays, whichever
-way it came, so that what a controller has just written is there before the event that tells of it: no controller
-waits for its own writes to come back.
+way it came (`Store`), so that what a controller has just written is there before the event that tells of it: no
+controller waits for its own writes to come back.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from gpuyard.writes import JSON
+from gpuyard_kube.store import Change, Index, Store
+
+
+class _Kept:
+    """The objects of one resource."""
+
+    def __init__(self) -> None:
+        self.store = Store[JSON](lambda obj: obj)
+        self.spaces = Index[str, JSON](lambda obj: str(obj["metadata"].get("namespace", "")))
+        self.owned = Index[str, JSON](lambda obj: controller_uid(obj) or None)
+        self.owners = Index[tuple[str, str, str], JSON](_owner)
+
+    def take(self, changes: Iterable[Change[JSON]]) -> None:
+        changed = list(changes)
+        for index in (self.spaces, self.owned, self.owners):
+            index.take(changed)
 
 
 class Objects:
     """By resource (plural) and then by `namespace/name` (`/name` where there are no namespaces)."""
 
     def __init__(self) -> None:
-        self._objects: dict[str, dict[str, JSON]] = {}
-        self._owned: dict[str, dict[tuple[str, str], None]] = {}
-        self._places: dict[tuple[str, str], dict[str, None]] = {}
-        self._gone: set[str] = set()
+        self._kept: dict[str, _Kept] = {}
 
     def get(self, resource: str, key: str) -> JSON | None:
         """The object; None when there is none."""
-        return self._objects.get(resource, {}).get(key)
+        return self._of(resource).store.named(*key.split("/", 1))
 
     def all(self, resource: str, namespace: str | None = None) -> Iterator[JSON]:
         """The objects of a resource, or those of one namespace."""
-        found = self._objects.get(resource, {})
-        if namespace is None:
-            return iter(list(found.values()))
-        return iter([found[key] for key in self._places.get((resource, namespace), ())])
+        kept = self._of(resource)
+        return iter(list(kept.store.all()) if namespace is None else kept.spaces.at(namespace))
 
-    def owned(self, uid: str, resource: str) -> list[JSON]:
+    def owned(self, uid: str, resource: str) -> tuple[JSON, ...]:
         """The objects that name `uid` as their controller."""
-        return [self._objects[kind][key] for kind, key in self._owned.get(uid, ()) if kind == resource]
+        return self._of(resource).owned.at(uid)
+
+    def orphans(self, resource: str, namespace: str) -> tuple[JSON, ...]:
+        """The objects of a namespace that have no controller."""
+        return self._of(resource).owners.at((namespace, "", ""))
+
+    def claimable(self, resource: str, namespace: str, kind: str, name: str) -> Iterator[JSON]:
+        """Those, and the objects whose controller was or is of that kind and name."""
+        named = self._of(resource).owners.at((namespace, kind, name))
+        return chain(named, self.orphans(resource, namespace))
 
     def put(self, resource: str, obj: JSON) -> None:
         """Take a version of an object, unless a newer one is known or the object is known to be gone."""
-        key, known = key_of(obj), self.get(resource, key_of(obj))
-        if obj["metadata"]["uid"] in self._gone or (known is not None and _is_newer(known, obj)):
-            return
-        self._drop(resource, key)
-        self._objects.setdefault(resource, {})[key] = obj
-        self._places.setdefault((resource, obj["metadata"].get("namespace", "")), {})[key] = None
-        if owner := controller_uid(obj):
-            self._owned.setdefault(owner, {})[resource, key] = None
+        kept = self._of(resource)
+        kept.take(kept.store.observe("MODIFIED", obj))
 
     def deleted(self, resource: str, obj: JSON) -> None:
-        """The event that an object is gone."""
-        uid, known = obj["metadata"]["uid"], self.get(resource, key_of(obj))
-        self._gone.discard(uid)
-        if known is not None and known["metadata"]["uid"] == uid:
-            self._drop(resource, key_of(obj))
-
-    def removed(self, resource: str, obj: JSON) -> None:
-        """We removed an object: what is still on its way about it is old."""
-        self._gone.add(obj["metadata"]["uid"])
-        self._drop(resource, key_of(obj))
+        """An object is gone: what is still on its way about it is old."""
+        kept = self._of(resource)
+        kept.take(kept.store.observe("DELETED", obj))
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         """All objects of a resource as of now."""
-        for key in list(self._objects.get(resource, ())):
-            self._drop(resource, key)
-        for obj in objects:
-            self.put(resource, obj)
+        kept = self._of(resource)
+        kept.take(kept.store.replace(objects))
 
-    def _drop(self, resource: str, key: str) -> None:
-        old = self._objects.get(resource, {}).pop(key, None)
-        if old is None:
-            return
-        self._places[resource, old["metadata"].get("namespace", "")].pop(key, None)
-        if owner := controller_uid(old):
-            owned = self._owned[owner]
-            owned.pop((resource, key), None)
-            if not owned:
-                del self._owned[owner]
+    def _of(self, resource: str) -> _Kept:
+        if resource not in self._kept:
+            self._kept[resource] = _Kept()
+        return self._kept[resource]
 
 
 def key_of(obj: JSON) -> str:
@@ -93,6 +93,6 @@ def controller_uid(obj: JSON) -> str:
     return str(owner["uid"]) if owner else ""
 
 
-def _is_newer(one: JSON, other: JSON) -> bool:
-    """Versions count all writes of a server, so they tell also which of two objects of one name is the later."""
-    return int(one["metadata"]["resourceVersion"]) > int(other["metadata"]["resourceVersion"])
+def _owner(obj: JSON) -> tuple[str, str, str]:
+    owner = controller_of(obj) or {}
+    return obj["metadata"].get("namespace", ""), owner.get("kind", ""), owner.get("name", "")

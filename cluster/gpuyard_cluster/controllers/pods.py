@@ -71,8 +71,8 @@ def claim(owner: JSON, resource: str, collection: str, objects: Objects) -> Clai
     if not deleting(owner):
         acts += [
             Act(patch(collection, obj, {"metadata": {"ownerReferences": [*_others(obj), reference(owner)]}}))
-            for obj in objects.all(resource, metadata["namespace"])
-            if controller_of(obj) is None and not deleting(obj) and matches(selector, obj)
+            for obj in objects.orphans(resource, metadata["namespace"])
+            if not deleting(obj) and matches(selector, obj)
         ]
     return Claimed(tuple(mine), tuple(acts))
 

@@ -124,7 +124,7 @@ class ControllerManager(Worker):
             if known is None or write.method != "DELETE":
                 return
             obj = known
-            self._objects.removed(resource, obj)
+            self._objects.deleted(resource, obj)
         else:
             self._objects.put(resource, obj)
         self._touch(resource, obj)

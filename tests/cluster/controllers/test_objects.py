@@ -23,7 +23,7 @@ def test_an_object_never_becomes_older() -> None:
 def test_what_was_removed_does_not_come_back_by_old_events() -> None:
     objects = Objects()
     objects.put("pods", obj(10))
-    objects.removed("pods", obj(10))
+    objects.deleted("pods", obj(10))
     objects.put("pods", obj(11))
     assert version(objects) == ""
     objects.put("pods", obj(12, uid="u2"))
@@ -44,9 +44,20 @@ def test_objects_are_found_by_owner_and_by_namespace() -> None:
     objects.put("pods", obj(2, uid="u2", name="b"))
     assert [found["metadata"]["name"] for found in objects.owned("o1", "pods")] == ["a"]
     objects.put("pods", obj(3))
-    assert objects.owned("o1", "pods") == []
-    assert len(list(objects.all("pods", "n"))) == 2
+    assert objects.owned("o1", "pods") == ()
+    assert len(list(objects.all("pods", "n"))) == len(objects.orphans("pods", "n")) == 2
     assert list(objects.all("pods", "other")) == []
+
+
+def test_who_looks_for_what_it_may_claim_does_not_see_what_is_of_others() -> None:
+    objects = Objects()
+    for number, owner in enumerate(("", "o", "other")):
+        made = obj(number + 1, uid=f"u{number}", owner=owner and "old", name=f"p{number}")
+        made["metadata"]["ownerReferences"] = [
+            {**one, "name": owner} for one in made["metadata"]["ownerReferences"]
+        ]
+        objects.put("pods", made)
+    assert {found["metadata"]["name"] for found in objects.claimable("pods", "n", "K", "o")} == {"p0", "p1"}
 
 
 def test_a_list_takes_the_place_of_all() -> None:
@@ -54,4 +65,4 @@ def test_a_list_takes_the_place_of_all() -> None:
     objects.put("pods", obj(1, owner="o1"))
     objects.replace("pods", [obj(2, uid="u2", name="b")])
     assert [found["metadata"]["name"] for found in objects.all("pods")] == ["b"]
-    assert objects.owned("o1", "pods") == []
+    assert objects.owned("o1", "pods") == ()
