@@ -57,7 +57,11 @@ class Cache:
     @property
     def synced(self) -> bool:
         """Whether each resource was listed; before, nothing may be concluded from what is missing."""
-        return self._listed.issuperset(PATHS)
+        return self.has_listed(PATHS)
+
+    def has_listed(self, resources: Iterable[str]) -> bool:
+        """Whether each of these was."""
+        return self._listed.issuperset(resources)
 
     def replace(self, resource: str, objects: Iterable[JSON], as_of: int | None = None) -> set[Key]:
         """See `Store.replace`."""

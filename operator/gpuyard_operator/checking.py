@@ -14,12 +14,14 @@ from gpuyard.writes import JSON
 from gpuyard_kube.loops import keep_on
 from gpuyard_kube.recording import Recorder, Source, Told
 from gpuyard_kube.runtime import Runtime
-from gpuyard_operator.service import Operator
+from gpuyard_operator.service import PENDING, Operator
 
 RESYNC_SECONDS = 60.0
 """How often everything is listed anew: kopf does not tell what was deleted while its watch was interrupted."""
 SYNC_RETRY_SECONDS = 1.0
 """How often the first lists are tried."""
+PENDING_SECONDS = 0.1
+"""How often it is looked whether they are there."""
 
 log = logging.getLogger("gpuyard.operator")
 
@@ -42,6 +44,9 @@ class Checks:
 
     async def _look(self, ready: threading.Event) -> bool:
         self._unlisted = await self._operator.resync()
+        if self._unlisted == PENDING:
+            await self._runtime.sleep_until(self._runtime.now() + PENDING_SECONDS)
+            return True
         if self.problem != self._known:
             self._known = self.problem
             self._tell(self._known)

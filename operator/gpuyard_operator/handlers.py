@@ -45,6 +45,19 @@ class Sessions:
             await session.close()
 
 
+class NoDifferences(kopf.DiffBaseStorage):
+    """Kopf copies each object for what it says of differences, which no handler here asks for."""
+
+    def build(self, *, body: Any, extra_fields: Any = None) -> kopf.BodyEssence:
+        return kopf.BodyEssence({})
+
+    def fetch(self, *, body: Any) -> kopf.BodyEssence | None:
+        return None
+
+    def store(self, *, body: Any, patch: Any, essence: Any) -> None:
+        """Nothing is kept."""
+
+
 def registry(observer: Observer, sessions: Sessions, hooks: Hooks) -> kopf.OperatorRegistry:
     """All handlers, in a registry of their own: the default one is shared by the whole process."""
     found = kopf.OperatorRegistry()
@@ -75,6 +88,7 @@ def settings() -> kopf.OperatorSettings:
     found.posting.enabled = False  # its Events repeat log lines; verdicts are conditions
     found.peering.standalone = True  # a Lease decides who leads
     found.process.ultimate_exiting_timeout = None  # it would kill the process that embeds us
+    found.persistence.diffbase_storage = NoDifferences()
     found.queueing.exit_timeout = 0.5  # handlers only hand over: nothing can be lost
     return found
 

@@ -7,6 +7,7 @@ but its ports, so the same object runs on asyncio and single-stepped. Its memory
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
+from typing import Final
 
 from gpuyard.narration import Narrator, silent
 from gpuyard.writes import JSON
@@ -20,6 +21,8 @@ from gpuyard_operator.reconciler import Planner, Reconciler, Site
 from gpuyard_operator.tally import Tally
 from gpuyard_operator.unschedulable import Unschedulable
 from gpuyard_operator.work_item import WorkItem
+
+PENDING: Final = "pods and nodes were not listed yet"
 
 LARGE, BATCH_SECONDS = 4, 0.1
 """What comes of a group of more than so many pods within that time is taken in together: each look is at all of its
@@ -60,13 +63,18 @@ class Operator:
 
     async def resync(self) -> str:
         """List what kopf watches, for it may have lost something. Why not all is known; empty when it is."""
-        for resource, path in PATHS.items():
-            reply = await self._api.read(path, **({"limit": "1"} if resource in CROWDS else {}))
+        for resource, path in CROWDS.items():
+            reply = await self._api.read(path, limit="1")
             if not reply.ok:
                 return tally.lacking(f"list {resource}", reply)
-            if resource not in CROWDS:
-                self._touch(self._cache.replace(resource, *items(reply)))
-        return "" if self._cache.synced else "not everything was listed yet"
+        if not self._cache.has_listed(CROWDS):
+            return PENDING
+        for resource in (name for name in PATHS if name not in CROWDS):
+            reply = await self._api.read(PATHS[resource])
+            if not reply.ok:
+                return tally.lacking(f"list {resource}", reply)
+            self._touch(self._cache.replace(resource, *items(reply)))
+        return ""
 
     def phases(self) -> Counter[str]:
         """How many pod groups are in each phase."""

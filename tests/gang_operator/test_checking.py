@@ -11,6 +11,7 @@ from gpuyard_kube.recording import Recorder
 from gpuyard_kube.serving import PageServer
 from gpuyard_operator.checking import Checks
 from gpuyard_operator.metrics import Metrics
+from gpuyard_operator.service import PENDING
 from gpuyard_operator.tally import Tally
 from tests.gang_operator.world import World
 
@@ -71,6 +72,17 @@ def test_a_right_that_is_missing_is_named_until_it_is_given_and_a_quota_is_no_ri
     )
     assert tally.note(RESERVE, Reply(201, {}))
     assert (tally.forbidden, tally.failed_writes["reservations"]) == ({}, 2)
+
+
+def test_that_the_lists_take_their_time_is_nothing_to_tell_of(world: World) -> None:
+    held, world.events["pods"] = world.events["pods"], []
+    found, ready = checks(world)
+    world.advance(5)
+    assert (found.problem, ready.is_set()) == (PENDING, False)
+    world.events["pods"] = held
+    world.advance(1)
+    assert (found.problem, ready.is_set()) == ("", True)
+    assert told(world) == []
 
 
 def test_an_operator_is_ready_unless_it_lacks_something(world: World) -> None:

@@ -149,7 +149,7 @@ def test_a_resync_says_what_cannot_be_listed(world: World) -> None:
 
     world.api.read = refuse  # type: ignore[method-assign]
     problem = world.clock.complete(world.operator.resync())
-    assert problem.startswith("cannot list podgroups: the server could not find the requested resource")
+    assert problem.startswith("cannot list pods: the server could not find the requested resource")
 
 
 def test_the_operator_tells_the_story_of_a_gang(world: World) -> None:
