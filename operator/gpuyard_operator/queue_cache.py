@@ -94,17 +94,17 @@ class QueueCache:
 
     def settle(self, now: float) -> set[Key]:
         """Take in all that is new: the groups to which their queue may say something else than before."""
-        moved = [self._file(key, now) for key in self._dirty]
+        moved = {key for key in self._dirty if self._file(key, now)}
         expired = set[Key]().union(*(state.expire(now) for state in self._busy.values()))
         self._dirty.clear()
-        if not (any(moved) or expired):
+        if not (moved or expired):
             return set()
         lines = (line for state in self._busy.values() if (line := state.line()) is not None)
         self._judgement = Judgement(lines)
         before, self._firsts = self._firsts, self._judgement.firsts()
         either = before.keys() | self._firsts.keys()
         changed = {key for key in either if before.get(key) != self._firsts.get(key)}
-        return changed | expired | self._overtaken.wake()
+        return changed | expired | set(filter(self._is_overtaken, moved)) | self._overtaken.wake()
 
     def admission(self, key: Key) -> Admission | None:
         """What its queue says to a group; None where it has none."""
@@ -126,6 +126,10 @@ class QueueCache:
     def queue(self, name: str) -> JSON | None:
         """The object of a queue, as last seen."""
         return self.objects.named("", name)
+
+    def _is_overtaken(self, key: Key) -> bool:
+        found = self._found.get(key)
+        return found is not None and self._states[found.queue].is_overtaken(found)
 
     def _judged(self, found: Workload) -> Admission:
         admission = self._judgement.overtaken(found)

@@ -285,6 +285,21 @@ def test_who_may_get_any_model_counts_for_each_until_it_is_known_which_one_it_go
     assert "H100: needs 3, 2 left of 2" in world.condition(name="a")["message"]
 
 
+def test_who_waits_for_quota_of_a_model_looks_again_when_it_turns_out_that_others_have_another(
+    world: World,
+) -> None:
+    world.queue("red", gpus=8, H100=2)
+    world.group("a", queue="red", minMember=1)
+    for number in range(3):
+        world.pod(f"a-{number}", group="a")
+    world.advance(1)
+    assert set(world.bound()) == {"a-0", "a-1"}
+    world.api.patch("/api/v1/nodes/node-1", {"metadata": {"labels": product("A100")}})
+    gang(world, "b")
+    world.advance(1)
+    assert set(world.bound()) == {"a-0", "a-1", "a-2", "b-0", "b-1"}
+
+
 def test_a_queue_tells_what_is_used_and_who_waits(world: World) -> None:
     world.queue("red", gpus=3)
     gang(world, "a")
