@@ -20,6 +20,7 @@ from gpuyard.pods.requests import PodRequest
 from gpuyard.shapes import Shape
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
+from gpuyard_extender import templates
 
 _SHAPES: Final = {
     "metadata": Shape.OBJECT,
@@ -113,6 +114,7 @@ def _read(obj: JSON) -> Pod:
     marks, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
     told = truth(obj)
     plan = annotations.read_allocation(marks.get(vocabulary.ALLOCATION)) or {}
+    fit, request = templates.asked(obj)
     return Pod(
         uid=str(metadata["uid"]),
         namespace=str(metadata["namespace"]),
@@ -120,9 +122,9 @@ def _read(obj: JSON) -> Pod:
         node=str(spec.get("nodeName") or ""),
         phase=str(status.get("phase") or "Pending"),
         terminating=bool(metadata.get("deletionTimestamp")),
-        group=memberships.group_of(obj),
-        fit=PodFit.of(obj),
-        request=requests.parse(obj),
+        group=memberships.group_of(obj) if isinstance(request, Rejection) else request.group,
+        fit=fit,
+        request=request,
         plan={name: held for name, held in plan.items() if name not in told},
         truth=told,
         drifted=any(ids({name: plan[name]}) != ids({name: told[name]}) for name in plan.keys() & told.keys()),

@@ -7,7 +7,7 @@ instances, is not free.
 
 import dataclasses
 import functools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Final
 
@@ -80,6 +80,27 @@ def free(occupancy: Occupancy) -> tuple[int, ...]:
             idle[device.gpu] += milli(new, occupancy.inventory)
             counted |= slices
     return tuple(min(idle[gpu.index], rest[gpu.index].milli) for gpu in occupancy.inventory.gpus)
+
+
+@functools.lru_cache(maxsize=16384)
+def _given(occupancy: Occupancy) -> tuple[int, ...]:
+    """What each owned device takes of its GPU."""
+    gpus = {gpu.index: gpu for gpu in occupancy.inventory.gpus}
+    limited = occupancy.limits or (limits.NONE,) * len(occupancy.owned)
+    pairs = zip(occupancy.owned, limited, strict=True)
+    return tuple(used(device, gpus[device.gpu], occupancy.inventory, its).milli for device, its in pairs)
+
+
+def tags(node: Node) -> int:
+    """The kinds of pods that own devices of the node (`Shape.tag` of its `shapes`)."""
+    if node.inventory is None or node.occupancy is None:
+        return 0
+    devices = node.inventory.devices()
+    owners = [node.owners[devices[int(device.id)].id] for device in node.occupancy.owned]
+    counts, found = Counter(owners), 0
+    for owner, part in zip(owners, _given(node.occupancy), strict=True):
+        found |= Shape(0, part, counts[owner]).tag
+    return found
 
 
 def bounded(amount: int) -> int:

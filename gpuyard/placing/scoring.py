@@ -72,8 +72,7 @@ def state(node: Node) -> State:
     if node.occupancy is None:
         left = max(map(node.left, filter(requests.is_device_resource, allocatable)), default=0)
         return State(cpu, memory, 0, model, (WHOLE,) * min(left, _COUNTED))
-    tags = functools.reduce(lambda found, shape: found | shape.tag, parts.shapes(node, {}).values(), 0)
-    return State(cpu, memory, tags, model, parts.free(node.occupancy))
+    return State(cpu, memory, parts.tags(node), model, parts.free(node.occupancy))
 
 
 def of_nodes(request: PodRequest, amounts: Amounts, nodes: Sequence[Node]) -> Candidates:

@@ -1,5 +1,9 @@
 """Devices as parts of GPUs: whole ones, shares and MIG instances in one measure."""
 
+from dataclasses import replace
+
+import pytest
+
 from gpuyard.hardware.inventory import MigStrategy, Sharing, SharingMode
 from gpuyard.placing import parts
 from gpuyard.placing.cluster import Node, Placement
@@ -47,6 +51,21 @@ def test_pods_on_a_node_are_told_by_what_they_own_and_what_they_booked() -> None
     held = owning(node("n", gpus(4)), 0, 1)
     found = set(parts.shapes(held, {"p": held.used, "plain": {"cpu": 500}}).values())
     assert found == {Shape(2000, 1000, 2, memory=3), Shape(500, 0, 0)}
+
+
+@pytest.mark.parametrize("strategy", MigStrategy)
+@pytest.mark.parametrize("replicas", [1, 3])
+def test_the_kinds_of_a_nodes_pods_are_those_of_their_shapes(strategy: MigStrategy, replicas: int) -> None:
+    sharing = Sharing(SharingMode.TIME_SLICING, replicas) if replicas > 1 else Sharing()
+    cut = node(
+        "n", [split(gpu, "1g.5gb", "3g.20gb") for gpu in gpus(4)], sharing=sharing, mig_strategy=strategy
+    )
+    assert cut.inventory is not None
+    ids = [device.id for device in cut.inventory.devices()]
+    for owners in ({}, {ids[0]: "a"}, {ids[0]: "a", ids[1]: "b", ids[-1]: "b"}):
+        held = replace(cut, owners=owners)
+        kinds = {shape.tag for shape in parts.shapes(held, {}).values()}
+        assert parts.tags(held) == sum(kinds)
 
 
 def test_a_share_of_an_instance_is_an_equal_part_of_its_slices() -> None:
