@@ -4,6 +4,7 @@ Stands for the goroutine of one binding cycle. The decisions are `binding.decide
 """
 
 from collections.abc import Callable
+from typing import Final
 
 from gpuyard.annotations import Allocation, ids
 from gpuyard.writes import Reply
@@ -14,6 +15,8 @@ from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime, Signal
+
+_ANOTHER: Final = "another member of the pod group could not be bound"
 
 
 class Binder:
@@ -38,6 +41,10 @@ class Binder:
         self._barriers.replace(ticket.uid, ticket.key)
         try:
             answer = await self._answer(request, ticket)
+        except Exception:
+            # A fault of ours, which the edge logs and answers: nobody is to wait for a member that does not come.
+            self._barriers.fail(ticket.key, _ANOTHER)
+            raise
         finally:
             self._barriers.leave(ticket)
         if isinstance(answer, Refused):
@@ -89,9 +96,9 @@ class Binder:
     async def _commit(self, request: BindRequest, commit: Commit, ticket: Ticket) -> Bound | Refused:
         uid, written = request.uid, self._runtime.signal()
         self._writing[uid] = written
-        self._ledger.assume(commit.placement, Grade.SENT, self._runtime.now())
-        self._barriers.leave(ticket)
         try:
+            self._ledger.assume(commit.placement, Grade.SENT, self._runtime.now())
+            self._barriers.leave(ticket)
             reply = await self._api.send(commit.write)
             answer = Bound() if reply.ok else await self._learn(request, commit, reply)
         finally:
@@ -103,7 +110,7 @@ class Binder:
             self._barriers.stir(ticket.key)
         else:
             # Together they come again after the same back-off; one by one they would miss each other for long.
-            self._barriers.fail(ticket.key, "another member of the pod group could not be bound")
+            self._barriers.fail(ticket.key, _ANOTHER)
         return answer
 
     def _confirm(self, commit: Commit) -> None:

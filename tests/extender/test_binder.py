@@ -5,12 +5,21 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
+from typing import Any
 
+import orjson
 import pytest
 
 from gpuyard.verdicts import Reason
+from gpuyard_extender import binding
+from gpuyard_extender.app import create_app
+from gpuyard_extender.binder import Binder
+from gpuyard_extender.ledger import Ledger
 from gpuyard_kube.store import Store
-from tests.extender.builders import Stage, device, gpu_node, gpu_pod, reservation
+from tests.extender.builders import PodServer, Stage, device, gpu_node, gpu_pod, reservation
+from tests.extender.test_app import answered
+
+OWNERS = {"binding": binding, "Ledger": Ledger, "PodServer": PodServer, "Binder": Binder}
 
 
 def gang(size: int = 2, needed: int = 2, seconds: float = 60) -> tuple[Stage, list[dict]]:  # type: ignore[type-arg]
@@ -80,6 +89,47 @@ def test_members_whose_back_offs_have_come_apart_meet_again(apart: float) -> Non
         for i in [i for i, answers in standing.items() if answers and answers[0]]:
             del standing[i]
             due[i] = (tick + 1) / 2 + 10
+    assert sorted(stage.server.bindings) == ["m0", "m1", "m2"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["binding.decide", "Ledger.assume", "PodServer.send", "PodServer.read", "Binder._confirm"],
+)
+def test_a_fault_of_ours_in_one_bind_is_answered_at_once_and_nobody_waits_on(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, pods = gang(3, 3, seconds=1000)
+    verbs, answers = create_app(stage.extender), list[tuple[int, Any]]()
+    stage.server.failures = [500] if place == "PodServer.read" else []
+
+    async def ask(number: int) -> None:
+        metadata = pods[number]["metadata"]
+        fields = {
+            "PodName": metadata["name"],
+            "PodNamespace": metadata["namespace"],
+            "PodUID": metadata["uid"],
+        }
+        asked = orjson.dumps({**fields, "Node": f"node-{number}"})
+        answers.append(await answered(verbs, "POST", "/bind", asked))
+
+    def fault(*_: object) -> None:
+        raise LookupError("a bug")
+
+    for number in range(3):
+        if number == 2:
+            owner, _, name = place.rpartition(".")
+            monkeypatch.setattr(OWNERS[owner], name, fault)
+        stage.clock.spawn(ask(number), "bind")
+        stage.settle()
+    assert [status for status, _ in answers] == [200] * 3
+    assert all(answer["Error"] for _, answer in answers)
+    assert stage.extender.held_binds == 0
+    monkeypatch.undo()
+    stage.wait(60)  # Nobody knows what became of a Binding: for so long its device is nobody else's.
+    for number, pod in enumerate(pods):
+        stage.bind(pod, f"node-{number}")
+    stage.settle()
     assert sorted(stage.server.bindings) == ["m0", "m1", "m2"]
 
 
