@@ -1,0 +1,51 @@
+"""The MPI operator, unmodified, beside a real cluster: its jobs are gangs there as on the embedded one."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpuyard.writes import JSON
+from tests.e2e.kind.cluster import GPUS, play
+from tests.e2e.operators.gangs import Place, has, leaves_nothing, runs_as_a_whole, waits_as_a_whole
+from tests.e2e.operators.programs import Running, started, uninstall
+from tests.e2e.operators.test_mpi_operator import JOBS, OPERATOR, SAMPLE
+from tests.e2e.stories.cluster import Cluster
+
+
+@pytest.fixture
+def running(kubeconfig: str, tmp_path: Path) -> Iterator[Running]:
+    folder = os.environ.get("GPUYARD_OPERATORS")
+    if folder is None:
+        pytest.skip("needs the operators of others: kind/e2e.sh builds them where there is Go")
+    with started(OPERATOR, Path(folder), Path(kubeconfig), tmp_path / "log") as running:
+        yield running
+    uninstall(Path(kubeconfig), running.source / OPERATOR.manifests)
+
+
+def job(running: Running, workers: int) -> JSON:
+    """The published sample with an image that the nodes have: what its containers do is of no matter here."""
+    found = running.sample(SAMPLE)
+    roles = found["spec"]["mpiReplicaSpecs"]
+    roles["Worker"]["replicas"] = workers
+    for role in roles.values():
+        spec = role["template"]["spec"]
+        spec["terminationGracePeriodSeconds"] = 1
+        spec["containers"][0] |= {"image": "busybox:1.36", "command": ["sleep", "3600"]}
+    return found
+
+
+def test_launcher_and_workers_start_together_or_wait_together(kubeconfig: str, running: Running) -> None:
+    async def story(cluster: Cluster) -> None:
+        place = Place(cluster.api, cluster.namespace, running)
+        name = await place.submit(JOBS, job(running, workers=2))
+        await runs_as_a_whole(place, name, members=3, gpus=2)
+        await has(place, f"services/{name}", f"configmaps/{name}-config", f"secrets/{name}-ssh")
+        await leaves_nothing(place, JOBS, name)
+        await place.submit(JOBS, job(running, workers=GPUS + 1))
+        message = await waits_as_a_whole(place, name, members=GPUS + 2)
+        assert f"all {GPUS + 2} members need {GPUS + 1} nvidia.com/gpu, all nodes have {GPUS}" in message
+        await leaves_nothing(place, JOBS, name)
+
+    play(kubeconfig, "mpi-operator-jobs", story)
