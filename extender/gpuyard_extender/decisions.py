@@ -7,11 +7,10 @@ can change nothing; what a decision was made of is in it, so that nobody has to 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from gpuyard.annotations import ids
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable
-from gpuyard.placing.cluster import Placement
 from gpuyard.pods.fit import Amounts
 from gpuyard.pods.wishes import NONE, Wishes
 from gpuyard.preempting.stakes import Victims
@@ -96,27 +95,26 @@ class Book(Protocol):
 
 def of_filter(pod: Pod, candidates: int, found: Filtered, ledger: Ledger, now: float) -> Decision:
     """With one survivor the place is decided as well."""
-    verdicts = {reason.value: len(names) for reason, names in found.rejected.items()}
-    if found.passed:
-        verdicts[PASSED] = len(found.passed)
-    only = found.passed[0] if len(found.passed) == 1 else ""
     every = {**{reason.value: names for reason, names in found.rejected.items()}, PASSED: found.passed}
-    nodes = {verdict: names[:MOST_NODES] for verdict, names in every.items() if names}
-    told = replace(_about("filter", pod, candidates, now), verdicts=verdicts, nodes=nodes)
-    return _placed(told, _assumed(pod, only, ledger, now))
+    only = found.passed[0] if len(found.passed) == 1 else ""
+    return _about(
+        *("filter", pod, candidates, now),
+        verdicts={verdict: len(names) for verdict, names in every.items() if names},
+        nodes={verdict: names[:MOST_NODES] for verdict, names in every.items() if names},
+        **_assumed(pod, only, ledger, now),
+    )
 
 
 def of_prioritize(pod: Pod, ranks: Mapping[str, int], ledger: Ledger, now: float) -> Decision:
     """The node that is ranked first, if it still has room."""
-    first = next(iter(ranks), "")
-    told = replace(_about("prioritize", pod, len(ranks), now), order=(*itertools.islice(ranks, MOST_NODES),))
-    return _placed(told, _assumed(pod, first, ledger, now))
+    order, first = (*itertools.islice(ranks, MOST_NODES),), next(iter(ranks), "")
+    return _about("prioritize", pod, len(ranks), now, order=order, **_assumed(pod, first, ledger, now))
 
 
 def of_preempt(pod: Pod, candidates: int, found: Mapping[str, Victims], now: float) -> Decision:
     """The victims (UIDs) on each node that is offered."""
     victims = {name: list(offer.uids) for name, offer in found.items()}
-    return replace(_about("preempt", pod, candidates, now), victims=victims)
+    return _about("preempt", pod, candidates, now, victims=victims)
 
 
 def of_plan(request: PlanRequest, found: PlanAnswer, ledger: Ledger, now: float) -> Iterator[Decision]:
@@ -162,18 +160,17 @@ def of_bind(request: BindRequest, error: str, ledger: Ledger, now: float) -> Dec
     )
 
 
-def _about(verb: str, pod: Pod, candidates: int, now: float) -> Decision:
+def _about(verb: str, pod: Pod, candidates: int, now: float, **more: Any) -> Decision:
     asked = pod.fit.requests, _wishes(pod), candidates
-    return Decision(verb, pod.namespace, pod.name, pod.uid, now, *asked)
+    return Decision(verb, pod.namespace, pod.name, pod.uid, now, *asked, **more)
 
 
-def _placed(told: Decision, place: Placement | None) -> Decision:
-    return replace(told, node=place.node, devices=place.ids) if place else told
-
-
-def _assumed(pod: Pod, node: str, ledger: Ledger, now: float) -> Placement | None:
+def _assumed(pod: Pod, node: str, ledger: Ledger, now: float) -> dict[str, Any]:
+    """The pod's place, where it is this node."""
     found = ledger.assumption(pod.uid, now) if node else None
-    return found.placement if found and found.placement.node == node else None
+    if found is None or found.placement.node != node:
+        return {}
+    return {"node": node, "devices": found.placement.ids}
 
 
 def _wishes(pod: Pod) -> Wishes:

@@ -97,9 +97,9 @@ def tags(node: Node) -> int:
         return 0
     devices = node.inventory.devices()
     owners = [node.owners[devices[int(device.id)].id] for device in node.occupancy.owned]
-    counts, found = Counter(owners), 0
-    for owner, part in zip(owners, _given(node.occupancy), strict=True):
-        found |= Shape(0, part, counts[owner]).tag
+    given, found = dict(zip(owners, _given(node.occupancy), strict=True)), 0
+    for owner, count in Counter(owners).items():
+        found |= Shape(0, given[owner], count).tag
     return found
 
 
