@@ -91,7 +91,7 @@ class Operator:
         self._unschedulable.look(self._cache.openings, self._cache.renewed)
         if self._stopped or not self._cache.synced:
             return
-        for key in sorted(keys - self._items.keys()):
+        for key in sorted(key for key in keys if key not in self._items):
             item = self._items[key] = WorkItem(key, self._runtime.signal())
             keep_on(self._runtime, partial(self._serve, item), f"operator {'/'.join(key)}")
         for key in sorted(keys):
