@@ -127,7 +127,7 @@ def _read(obj: JSON) -> Pod:
         request=request,
         plan={name: held for name, held in plan.items() if name not in told},
         truth=told,
-        drifted=any(ids({name: plan[name]}) != ids({name: told[name]}) for name in plan.keys() & told.keys()),
+        drifted=any(_differ(plan[name], told[name]) for name in plan.keys() & told.keys()),
         labels=dict(labels),
         priority=int(spec.get("priority") or 0),
         nominated=str(status.get("nominatedNodeName") or ""),
@@ -137,3 +137,8 @@ def _read(obj: JSON) -> Pod:
         started=str(status.get("startTime") or ""),
         grace_seconds=int(spec.get("terminationGracePeriodSeconds") or 0),
     )
+
+
+def _differ(planned: Mapping[str, tuple[str, ...]], given: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether these are other devices, in whatever order."""
+    return planned != given and ids({"": planned}) != ids({"": given})
