@@ -34,7 +34,8 @@ def running(kubeconfig: str, tmp_path: Path) -> Iterator[Running]:
     manifests = _PUBLISHED.sub(rf"image: {_IMAGE}\n\1imagePullPolicy: Never", published)
     kubectl(running.kubeconfig, "apply", "--server-side", "--filename=-", given=manifests)
     try:
-        kubectl(running.kubeconfig, "-n", "kueue-system", "rollout", "status", "deployment", "--timeout=90s")
+        # Its webhooks have certificates when the kubelet next looks at its volumes, which may take 90 s.
+        kubectl(running.kubeconfig, "-n", "kueue-system", "rollout", "status", "deployment", "--timeout=170s")
         yield running
         # While Kueue is there, for these have finalizers of its.
         kubectl(running.kubeconfig, "delete", "localqueue,clusterqueue,resourceflavor", "--all", "-A")

@@ -22,9 +22,9 @@ from gpuyard_cli import kind_backend
 from gpuyard_kube.http import HttpApi
 from tests.e2e.stories.cluster import until
 
-SECONDS = 120
+SECONDS = 180
 """For kubectl, on a machine that is busy."""
-_LAST_LINES = 15
+_LAST_LINES = 150
 _ELSEWHERE = re.compile(r"^kind: (APIService|Deployment)$", re.MULTILINE)
 
 
@@ -92,6 +92,8 @@ def install(kubeconfig: Path, folder: Path) -> None:
     """All of a published kustomization but what runs beside the cluster, and what the embedded one does not serve."""
     # Server-side: the schemas are too large for the annotation that remembers what was applied.
     kubectl(kubeconfig, "apply", "--server-side", "--filename=-", given=_published(kubeconfig, folder))
+    # Some programs end at once where their kinds are not served yet.
+    kubectl(kubeconfig, "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
 
 
 def uninstall(kubeconfig: Path, folder: Path) -> None:

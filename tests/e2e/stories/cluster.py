@@ -165,8 +165,8 @@ async def until(
     """Look until something holds; it fails the test when it does not in time, and says `what`."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not await holds():
-        told = what if isinstance(what, str) else what()
-        assert asyncio.get_running_loop().time() < deadline, f"not so after {seconds} s: {told}"
+        if asyncio.get_running_loop().time() >= deadline:
+            raise AssertionError(f"not so after {seconds} s: {what if isinstance(what, str) else what()}")
         await asyncio.sleep(0.05)
 
 
