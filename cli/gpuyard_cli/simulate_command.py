@@ -44,7 +44,7 @@ def add_to(commands: Any) -> None:
         metavar="COUNTxPRESET",
         action="append",
         default=[],
-        help="as if the cluster had these nodes as well, in no rack, such as 2xdgx-h100; gpuyard up --help lists presets",
+        help="as if the cluster had these nodes as well, in no rack: 2xdgx-h100; gpuyard up --help lists presets",
     )
     output.add_to(parser)
     parser.set_defaults(run=_run)
