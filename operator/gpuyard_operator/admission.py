@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from gpuyard.groups.plans import Unplaceable
 from gpuyard.verdicts import Rejection
 from gpuyard_operator import post_filter
-from gpuyard_operator.asking import Known, Outcome, Quest, ends_help
+from gpuyard_operator.asking import Known, Outcome, Quest
+from gpuyard_operator.queueing_hints import ends_help
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from itertools import takewhile
 
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.groups.reservations import Reservation
-from gpuyard.verdicts import Reason
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
+from gpuyard_operator.queueing_hints import Opening, ends_help
 
 AGAIN_SECONDS = 0.5
 """The same question is not put twice within this time, whatever happens in the cluster."""
@@ -35,25 +35,6 @@ TRIES = 8
 """So many questions at most, each without the members that the one before refused, while the cluster is as it is."""
 RETRY_SECONDS = 30.0
 """An answer "unplaceable" is not believed for longer: some change may have gone unseen."""
-
-
-_NEVER = (
-    Reason.NO_SUCH_RESOURCE,
-    Reason.GPU_MODEL_MISMATCH,
-    Reason.GPU_MEMORY_TOO_SMALL,
-    Reason.TAINT_NOT_TOLERATED,
-    Reason.NODE_AFFINITY_MISMATCH,
-    Reason.INVALID_REQUEST,
-)
-"""What a node says that no pod's end will change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """How often room may have come into being, the last time at `at`."""
-
-    count: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +126,6 @@ def pursue(quest: Quest, known: Known, now: float) -> Outcome:
     if refusals and (len(uids) < quest.needed or len(refusals) >= TRIES):
         return Refused(refusals[0][1], known.fresh_until(refusals[0][0]))
     return pace(request(quest, uids), known.answers, now)
-
-
-def ends_help(answer: PlanAnswer) -> bool:
-    """Whether the end of other pods might make room: else only a node can, or the group itself."""
-    if not isinstance(answer, Unplaceable):
-        return True
-    reasons = {found.reason for found in answer.rejections}
-    too_much = any(not no.node and no.reason is not Reason.TOPOLOGY_UNSATISFIED for no in answer.rejections)
-    return bool(reasons - set(_NEVER)) and not too_much
 
 
 def request(quest: Quest, uids: tuple[str, ...], *, preempt: bool = False) -> PlanRequest:

@@ -70,19 +70,20 @@ async def run(
         await planner.close()
         await api.close()
 
-    work = kopf.operator(
-        registry=handlers.registry(operator, sessions, handlers.Hooks(started, ending)),
-        settings=handlers.settings(),
-        clusterwide=True,
-        standalone=True,
-        stop_flag=stop,
-    )
+    registry = handlers.registry(operator, sessions, handlers.Hooks(started, ending))
     try:
-        await _until_stopped(work, stop)
+        await _until_stopped(_events(registry, stop), stop)
     finally:
         # Again, for kopf forgets it when it is stopped while it starts. A thread of kopf waits for `stop`.
         await ending()
         await sessions.close()
+
+
+def _events(registry: kopf.OperatorRegistry, stop: threading.Event) -> Coroutine[Any, Any, None]:
+    """Kopf's work."""
+    return kopf.operator(
+        registry=registry, settings=handlers.settings(), clusterwide=True, standalone=True, stop_flag=stop
+    )
 
 
 async def _until_stopped(work: Coroutine[Any, Any, None], stop: threading.Event) -> None:

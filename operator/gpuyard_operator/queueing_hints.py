@@ -5,12 +5,42 @@ that are given up. What takes room away is of no interest.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
+from gpuyard.groups.plans import PlanAnswer, Unplaceable
 from gpuyard.groups.reservations import from_object, holds_places
+from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.store import Change
 from gpuyard_operator.nodes import NodeFacts
 from gpuyard_operator.pods import PodFacts
+
+_NEVER = (
+    Reason.NO_SUCH_RESOURCE,
+    Reason.GPU_MODEL_MISMATCH,
+    Reason.GPU_MEMORY_TOO_SMALL,
+    Reason.TAINT_NOT_TOLERATED,
+    Reason.NODE_AFFINITY_MISMATCH,
+    Reason.INVALID_REQUEST,
+)
+"""What a node says that no pod's end will change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How often room may have come into being, the last time at `at`."""
+
+    count: int = 0
+    at: float = 0.0
+
+
+def ends_help(answer: PlanAnswer) -> bool:
+    """Whether the end of other pods might make room: else only a node can, or the group itself."""
+    if not isinstance(answer, Unplaceable):
+        return True
+    reasons = {found.reason for found in answer.rejections}
+    too_much = any(not no.node and no.reason is not Reason.TOPOLOGY_UNSATISFIED for no in answer.rejections)
+    return bool(reasons - set(_NEVER)) and not too_much
 
 
 def pods(changes: Iterable[Change[PodFacts]]) -> bool:

@@ -10,8 +10,9 @@ from typing import Final
 
 from gpuyard.groups.plans import Unplaceable
 from gpuyard_kube.runtime import Runtime
-from gpuyard_operator.asking import Answered, Opening, ends_help
+from gpuyard_operator.asking import Answered
 from gpuyard_operator.groups import Key
+from gpuyard_operator.queueing_hints import Opening, ends_help
 
 FEW: Final = 50
 """So many groups look again at every change."""

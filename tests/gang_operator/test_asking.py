@@ -18,7 +18,6 @@ from gpuyard_operator.asking import (
     Ask,
     Hold,
     Known,
-    Opening,
     Quest,
     Record,
     Refused,
@@ -26,6 +25,7 @@ from gpuyard_operator.asking import (
 )
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
+from gpuyard_operator.queueing_hints import Opening
 
 NOW = 1000.0
 GROUP = Group("default", "ring", "uid-ring", 2)
