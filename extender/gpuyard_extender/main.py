@@ -89,7 +89,7 @@ def _one_of_several(
     """All know the cluster, so that each can take over at once; the one that leads answers and writes."""
     address = Address(advertised, given.port)
     name = f"{socket.gethostname()}_{os.getpid()}"
-    leadership = Leadership(api.apart(), runtime, name, address, takes_over=given.takes_over)
+    leadership = Leadership(api, runtime, name, address, takes_over=given.takes_over)
     fenced = FencedApi(api, lambda: leadership.leading)
     extender = Extender(fenced, runtime, given, _narrate, book)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")

@@ -5,6 +5,7 @@ nothing.
 """
 
 import asyncio
+import contextlib
 import copy
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -19,17 +20,16 @@ from gpuyard_kube.servers import Server, server_of
 
 REQUEST_SECONDS = 30
 """A request that takes longer counts as a server that cannot be reached."""
-PARALLEL = 64
-"""So many requests are under way at a time, each on a connection, of which a process may have about a thousand."""
 
 
 class HttpApi:
     """`gpuyard_kube.api.Api` over HTTP, on the running event loop."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, parallel: int | None = None) -> None:
+        """No more than `parallel` requests are under way at a time, each on a connection; watches are not counted."""
         self._server = server
         self._session = aiohttp.ClientSession(connector=connector(server))
-        self._under_way = asyncio.Semaphore(PARALLEL)
+        self._turns = contextlib.nullcontext() if parallel is None else asyncio.Semaphore(parallel)
 
     @classmethod
     def at(cls, url: str) -> "HttpApi":
@@ -50,12 +50,6 @@ class HttpApi:
         """The same server over the same connections, with more headers in each request; not to be closed."""
         other = copy.copy(self)
         other._server = replace(self._server, extra=headers)
-        return other
-
-    def apart(self) -> "HttpApi":
-        """The same for requests that must wait for none of the others, such as a Lease's; not to be closed."""
-        other = copy.copy(self)
-        other._under_way = asyncio.Semaphore(PARALLEL)
         return other
 
     async def close(self) -> None:
@@ -89,13 +83,12 @@ class HttpApi:
         self, method: str, path: str, query: Mapping[str, str], body: bytes | None, headers: dict[str, str]
     ) -> Reply:
         sent = {"Accept": "application/json", **headers, **await self._server.headers()}
-        patience = aiohttp.ClientTimeout(total=REQUEST_SECONDS)
+        url = self._server.url + path
         try:
             async with (
-                self._under_way,
-                self._session.request(
-                    method, self._server.url + path, params=query, data=body, headers=sent, timeout=patience
-                ) as response,
+                asyncio.timeout(REQUEST_SECONDS),  # the wait for its turn is a part of it
+                self._turns,
+                self._session.request(method, url, params=query, data=body, headers=sent) as response,
             ):
                 return Reply(response.status, _decoded(await response.read()))
         except (aiohttp.ClientError, TimeoutError) as error:

@@ -6,7 +6,7 @@ that version has expired or the connection failed in a way that leaves a doubt.
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 import aiohttp
@@ -49,15 +49,14 @@ class Informer:
         while True:
             try:
                 version = await self._list(resource, path)
-                pause, told = FIRST_PAUSE, ""
                 while True:
-                    version = await self._watch(resource, path, version)
-            except ExpiredError:
-                continue
-            except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
+                    async for reached in self._watch(resource, path, version):
+                        # Only now: many lists in a row that no watch can follow would be a load on the server.
+                        version, pause, told = reached, FIRST_PAUSE, ""
+            except (ExpiredError, aiohttp.ClientError, TimeoutError, ConnectionError) as error:
                 problem = words_of(error)
                 if pause >= TOLD_PAUSE and problem != told:
-                    log.warning("%s cannot be listed: %s; trying again", resource, problem)
+                    log.warning("%s cannot be followed: %s; trying again", resource, problem)
                     told = problem
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
@@ -77,13 +76,12 @@ class Informer:
         self._observer.replace(resource, reply.body.get("items") or [])
         return str(reply.body["metadata"]["resourceVersion"])
 
-    async def _watch(self, resource: str, path: str, version: str) -> str:
-        """Hand on one watch's events; the version that was reached when it ended."""
+    async def _watch(self, resource: str, path: str, version: str) -> AsyncIterator[str]:
+        """Hand on one watch's events; each time the version that was reached."""
         bare, query = _split(path)
         query |= {"resourceVersion": version, "allowWatchBookmarks": "true", "timeoutSeconds": WATCH_SECONDS}
         async for event in self._api.watch(bare, query):
-            version = self._hand_on(resource, event)
-        return version
+            yield self._hand_on(resource, event)
 
     def _hand_on(self, resource: str, event: JSON) -> str:
         kind, obj = event["type"], event["object"]

@@ -88,10 +88,15 @@ class Store(Generic[T]):
             return []
         return [self._remove(uid, math.inf)] if event == "DELETED" else list(self._put(uid, obj))
 
-    def forget(self, namespace: str, name: str) -> list[Change[T]]:
-        """A server has said that there is none of this name, perhaps before the one that is known came to be."""
-        uid = self._uids.get(f"{namespace}/{name}")
-        return [] if uid is None else [self._remove(uid, self._seen[uid].version)]
+    def forget(self, namespace: str, name: str, uid: str | None = None) -> list[Change[T]]:
+        """A server has said that there is none of this name, or of this UID where that is known.
+
+        It may have said so before the one that is known now came to be.
+        """
+        known = self._uids.get(f"{namespace}/{name}")
+        if known is None or uid not in (None, known):
+            return []
+        return [self._remove(known, self._seen[known].version)]
 
     def _put(self, uid: str, obj: JSON) -> Iterator[Change[T]]:
         at, key, known = version(obj), _key(obj), self._seen.get(uid)

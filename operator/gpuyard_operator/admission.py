@@ -10,7 +10,7 @@ from gpuyard.groups.plans import Unplaceable
 from gpuyard.verdicts import Rejection
 from gpuyard_operator import post_filter
 from gpuyard_operator.asking import Known, Outcome, Quest
-from gpuyard_operator.queueing_hints import ends_help
+from gpuyard_operator.queueing_hints import may_pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +46,4 @@ def pursue(quest: Quest, admission: Admission | None, known: Known, now: float) 
 
 def stands_in_line(answer: Unplaceable) -> bool:
     """Whether the end of others might make room: then nobody behind the group may take it."""
-    return ends_help(answer) and all(found.node for found in answer.rejections)
+    return may_pass(answer) and all(found.node for found in answer.rejections)

@@ -59,7 +59,7 @@ class Known:
 
     def fresh_until(self, found: Answered) -> float:
         """How long to believe an answer."""
-        opened = self.opened if ends_help(found.answer) else self.renewed
+        opened = self.opened if ends_help(found.request, found.answer) else self.renewed
         if found.change < opened.count:
             return found.at
         settled = opened.at + SETTLE_SECONDS

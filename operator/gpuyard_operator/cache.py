@@ -85,14 +85,15 @@ class Cache:
 
     def learn(self, key: Key, write: Write, reply: Reply) -> set[Key]:
         """What the answer to a write for a group says about the object written."""
-        if write.method == "DELETE" and (reply.ok or reply.status == 404):
-            return self._forget(key, write.path)
+        stays = bool((reply.body.get("metadata") or {}).get("deletionTimestamp"))  # for its grace period
+        if reply.status == 404 or (reply.ok and write.method == "DELETE" and not stays):
+            return self._forget(key, write)
         if reply.ok and write.path.endswith("/eviction") and isinstance(write.body, dict):
             self.victims.evicted(write.body["deleteOptions"]["preconditions"]["uid"])
         resource = _KINDS.get(str(reply.body.get("kind")))
         if reply.ok and resource is not None:
             return self.observe(resource, "MODIFIED", reply.body)
-        return self._forget(key, write.path) if reply.status == 404 else set()
+        return set()
 
     def view(self, key: Key) -> View:
         """The objects of a group."""
@@ -132,8 +133,7 @@ class Cache:
         if queueing_hints.nodes(changes):
             self.openings += 1
             self.renewed = self.openings
-        self.queues.learn_nodes(changes)
-        return self._lost.nodes(changes)
+        return self.queues.learn_nodes(changes) | self._lost.nodes(changes)
 
     def _groups_changed(self, changes: list[Change[JSON]]) -> set[Key]:
         touched = {groups.key_of(obj) for it in changes for obj in (it.before, it.after) if obj is not None}
@@ -150,17 +150,26 @@ class Cache:
             others |= self.victims.decide(key, found)
         return touched | others
 
-    def _forget(self, key: Key, path: str) -> set[Key]:
-        """Drop the object at a path: the server says that there is none."""
-        namespace, name = key
+    def _forget(self, key: Key, write: Write) -> set[Key]:
+        """Drop the object of a write, by its UID where that is named: the server says that there is none."""
+        (namespace, name), path, uid = key, write.path, _uid(write)
         pods = f"/api/v1/namespaces/{namespace}/pods/"
         if path == reservations.path(namespace, name):
-            return self._reservations_changed(self._reservations.forget(namespace, name))
+            return self._reservations_changed(self._reservations.forget(namespace, name, uid))
         if path == f"{groups.path(namespace, name)}/status":
-            return self._groups_changed(self._groups.forget(namespace, name))
+            return self._groups_changed(self._groups.forget(namespace, name, uid))
         if path.startswith(pods):
-            return self._pods_changed(self._pods.forget(namespace, path.removeprefix(pods).split("/")[0]))
+            pod = path.removeprefix(pods).split("/")[0]
+            return self._pods_changed(self._pods.forget(namespace, pod, uid))
         return set()
+
+
+def _uid(write: Write) -> str | None:
+    """Of the object that a write is for, where it says so."""
+    body = write.body if isinstance(write.body, dict) else {}
+    about = body.get("deleteOptions", body)
+    found: str | None = (about.get("preconditions") or about.get("metadata") or {}).get("uid")
+    return found
 
 
 def items(reply: Reply) -> tuple[list[JSON], int]:

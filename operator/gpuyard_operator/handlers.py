@@ -36,7 +36,7 @@ class Sessions:
         """Asked for again when the server answers 401."""
         headers = await self._server.headers()
         own = aiohttp.ClientSession(connector=connector(self._server), headers=headers)
-        self._made.append(own)
+        self._made = [*(made for made in self._made if not made.closed), own]
         return kopf.AiohttpSession(server=self._server.url, aiohttp_session=own)
 
     async def close(self) -> None:

@@ -37,6 +37,9 @@ from gpuyard_operator.settings import Settings
 END_SECONDS = 0.5
 """What kopf gets to end in: stopped while it looks around for the first time, it would wait 5 s for its own tasks."""
 
+PARALLEL = 64
+"""So many requests at a time: at a start thousands of groups are told something, else each on its own connection."""
+
 log = logging.getLogger("gpuyard.operator")
 
 
@@ -52,7 +55,8 @@ async def run(
     Needs an event loop of its own: kopf cancels every task of the loop when it ends.
     """
     server = given.server or await arguments.server(given.api, given.kubeconfig)
-    api, planner, runtime = HttpApi(server), HttpPlanner(given.extender, given.trust), AsyncioRuntime()
+    api, runtime = HttpApi(server, PARALLEL), AsyncioRuntime()
+    planner = HttpPlanner(given.extender, given.trust)
     metrics = metrics or Metrics()
     operator = Operator(api, runtime, metrics.timed(planner), narrate, preempts=given.preempts)
     sessions = handlers.Sessions(server)

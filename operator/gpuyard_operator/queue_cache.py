@@ -85,12 +85,19 @@ class QueueCache:
         self._dirty |= concerned
         return concerned
 
-    def learn_nodes(self, changes: Iterable[Change[NodeFacts]]) -> None:
-        """Some nodes have changed. One that is gone is what it was: pods may still hold something there."""
+    def learn_nodes(self, changes: Iterable[Change[NodeFacts]]) -> set[Key]:
+        """Some nodes have changed: one group of each queue that has to look, where it may be news for any.
+
+        A node that is gone is what it was: pods may still hold something there.
+        """
+        news = False
         for node in (change.after for change in changes if change.after is not None):
-            if node.product != self._products.setdefault(node.name, ""):
-                self._products[node.name] = node.product
-                self._dirty.update(self._found)
+            news |= node.product != self._products.get(node.name, "")
+            self._products[node.name] = node.product
+        if not news:
+            return set()
+        self._dirty.update(self._found)
+        return {next(iter(state.groups)) for state in self._busy.values()}
 
     def settle(self, now: float) -> set[Key]:
         """Take in all that is new: the groups to which their queue may say something else than before."""

@@ -4,6 +4,7 @@ Stands for the status updates of Kueue's ClusterQueue controller. Law: a status 
 something else, and not twice within TELL_SECONDS: of a thousand groups that start in a row it tells a few times.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from gpuyard.groups import queues
@@ -11,16 +12,19 @@ from gpuyard.writes import PatchType, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
+from gpuyard_operator.groups import Key
 from gpuyard_operator.queue_cache import QueueCache
 
 TELL_SECONDS: Final = 1.0
 
 
 class QueueStatus:
-    """`look` whenever something may have changed."""
+    """`look` whenever something may have changed. `touch` is told of the groups that have to look in their turn."""
 
-    def __init__(self, api: Api, runtime: Runtime, queues: QueueCache) -> None:
-        self._api, self._runtime, self._queues = api, runtime, queues
+    def __init__(
+        self, api: Api, runtime: Runtime, queues: QueueCache, touch: Callable[[set[Key]], None]
+    ) -> None:
+        self._api, self._runtime, self._queues, self._touch = api, runtime, queues, touch
         self._working = self._stopped = False
         self._last = ""
 
@@ -56,6 +60,6 @@ class QueueStatus:
         write = Write("PATCH", f"{queues.PATH}/{name}/status", body, PatchType.MERGE)
         reply = await self._api.send(write)
         if reply.ok:
-            self._queues.learn(self._queues.objects.observe("MODIFIED", reply.body))
+            self._touch(self._queues.learn(self._queues.objects.observe("MODIFIED", reply.body)))
         elif reply.status != 404:
             self._queues.changed.add(name)

@@ -7,7 +7,7 @@ that are given up. What takes room away is of no interest.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from gpuyard.groups.plans import PlanAnswer, Unplaceable
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable
 from gpuyard.groups.reservations import from_object, holds_places
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
@@ -34,13 +34,19 @@ class Opening:
     at: float = 0.0
 
 
-def ends_help(answer: PlanAnswer) -> bool:
+def ends_help(request: PlanRequest, answer: PlanAnswer) -> bool:
     """Whether the end of other pods might make room: else only a node can, or the group itself."""
     if not isinstance(answer, Unplaceable):
         return True
-    reasons = {found.reason for found in answer.rejections}
+    # What all nodes together have not is no matter where fewer than those who were asked for need to start.
+    all_needed = len(request.members) <= request.needed
     too_much = any(not no.node and no.reason is not Reason.TOPOLOGY_UNSATISFIED for no in answer.rejections)
-    return bool(reasons - set(_NEVER)) and not too_much
+    return may_pass(answer) and not (all_needed and too_much)
+
+
+def may_pass(answer: Unplaceable) -> bool:
+    """Whether a node says more than what no pod's end will change."""
+    return not {found.reason for found in answer.rejections}.issubset(_NEVER)
 
 
 def pods(changes: Iterable[Change[PodFacts]]) -> bool:

@@ -12,7 +12,7 @@ from gpuyard import vocabulary
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready
 from gpuyard.narration import Beat, Narrator, silent
 from gpuyard.pods import memberships
-from gpuyard.writes import Reply, Write
+from gpuyard.writes import JSON, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.recording import Recorder, Source, Told
 from gpuyard_kube.runtime import Runtime
@@ -63,7 +63,7 @@ class Reconciler:
         )
         self._cache, self._unschedulable, self._touch = cache, unschedulable, touch
         self.tally, self._recorder = Tally(), Recorder(site.api, site.runtime)
-        self._queue_status = QueueStatus(site.api, site.runtime, cache.queues)
+        self._queue_status = QueueStatus(site.api, site.runtime, cache.queues, touch)
         self._stopped = False
 
     def stop(self) -> None:
@@ -124,9 +124,11 @@ class Reconciler:
         return queues.admission(key)
 
     async def _write(self, item: WorkItem, write: Write) -> bool:
-        reply = await self._api.send(write)
+        reply, before = await self._api.send(write), self._cache.group(item.key)
         touched = self._cache.learn(item.key, write, reply)
-        self._touch(touched - {item.key} if self._is_no_news(item.key, write, reply) else touched)
+        if self._is_first_status(item.key, write, before):
+            touched.discard(item.key)
+        self._touch(touched)
         done = self.tally.note(write, reply)
         if not done:
             self._tell(item, f"{write.method} {write.path} failed, trying again: {reply.reason}")
@@ -136,12 +138,17 @@ class Reconciler:
                 item.dirty = True  # the time of a half bound gang is up: there is no second to lose
         return done
 
-    def _is_no_news(self, key: Key, write: Write, reply: Reply) -> bool:
-        """Whether a group has been told just what it is known to be told; in a queue others may look by that."""
-        if self._cache.queues.has(key) or not (tally.is_status(write) and isinstance(write.body, dict)):
+    def _is_first_status(self, key: Key, write: Write, before: JSON | None) -> bool:
+        """Whether a group has been told something for the first time, and nothing else of it has changed.
+
+        Then it need not look again, as thousands would at a start. In a queue others may look by that.
+        """
+        after = self._cache.group(key)
+        if self._cache.queues.has(key) or before is None or after is None:
             return False
-        found = reply.body.get("status")
-        return isinstance(found, dict) and found.items() >= write.body["status"].items()
+        new = "phase" not in before["status"] and tally.is_status(write)
+        told = isinstance(write.body, dict) and after["status"] == write.body.get("status")
+        return new and told and _wished(before) == _wished(after)
 
     async def _ask(self, item: WorkItem, request: PlanRequest) -> None:
         openings = self._unschedulable.opened.count
@@ -169,3 +176,10 @@ class Reconciler:
         if text and text != item.said:
             item.said = text
             self._narrate(Beat(vocabulary.OPERATOR, f"gang {'/'.join(item.key)} {text}"))
+
+
+def _wished(group: JSON) -> JSON:
+    """All of a group but its status, and what each write of that changes."""
+    moving = ("resourceVersion", "managedFields")
+    head = {key: value for key, value in group["metadata"].items() if key not in moving}
+    return {**group, "metadata": head, "status": None}

@@ -32,9 +32,9 @@ class Unschedulable:
 
     def note(self, key: Key, answers: Iterable[Answered]) -> None:
         """What is known of a group now."""
-        refused = [found.answer for found in answers if isinstance(found.answer, Unplaceable)]
+        refused = [found for found in answers if isinstance(found.answer, Unplaceable)]
         if refused:
-            self._keys[key] = any(map(ends_help, refused))
+            self._keys[key] = any(ends_help(found.request, found.answer) for found in refused)
         else:
             self._keys.pop(key, None)
 

@@ -1,5 +1,7 @@
 """The operator knows what it was told, and what its own writes were answered."""
 
+import pytest
+
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.cache import PATHS, Cache
@@ -58,6 +60,33 @@ def test_what_the_server_does_not_know_is_forgotten() -> None:
         assert cache.knows(RING)
         assert cache.learn(RING, Write(method, path), Reply(404, {"kind": "Status"})) == {RING}
     assert not cache.knows(RING)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"metadata": {"uid": "old"}},
+        {"preconditions": {"uid": "old"}},
+        {"deleteOptions": {"preconditions": {"uid": "old"}}},
+    ],
+)
+def test_a_pod_that_has_taken_the_place_of_the_one_that_was_meant_is_not_forgotten(body: JSON) -> None:
+    cache = Cache()
+    cache.observe("pods", "ADDED", pod(uid="new"))
+    gone = Write("PATCH", "/api/v1/namespaces/default/pods/a", body)
+    assert cache.learn(RING, gone, Reply(404, {"kind": "Status"})) == set()
+    assert cache.knows(RING)
+
+
+def test_a_pod_that_is_deleted_is_there_until_its_grace_period_has_passed() -> None:
+    cache = Cache()
+    cache.observe("pods", "ADDED", pod())
+    ends = pod(at=2)
+    ends["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    delete = Write("DELETE", "/api/v1/namespaces/default/pods/a", {"preconditions": {"uid": "u"}})
+    for answer, there in ((ends, True), ({"kind": "Status", "metadata": {}}, False)):
+        assert cache.learn(RING, delete, Reply(200, answer)) == {RING}
+        assert cache.knows(RING) is there
 
 
 def test_a_collection_that_is_not_served_makes_nothing_forgotten() -> None:

@@ -88,6 +88,15 @@ def test_a_group_that_was_scheduled_in_time_has_no_deadline_and_one_that_lost_al
     assert world.condition()["reason"] == EXPIRED
 
 
+def test_the_deadline_of_a_group_that_lost_all_passes_though_nothing_else_happens(world: World) -> None:
+    deadline(world, "60", minimum=2)
+    world.advance(1)
+    for name in "abcd":
+        world.delete(pod_path(name))
+    world.advance(70)
+    assert world.condition()["reason"] == EXPIRED
+
+
 @pytest.mark.parametrize("text", ["-5", "soon", "1e3", "9" * 30])
 def test_a_deadline_without_sense_is_named_and_holds_the_group(world: World, text: str) -> None:
     deadline(world, text)

@@ -211,6 +211,39 @@ def test_a_gang_that_no_cluster_of_this_size_can_hold_holds_up_nobody(world: Wor
     assert running(world) == {"small"}
 
 
+def test_a_quota_that_is_raised_while_the_queue_is_told_of_lets_in_who_waits(world: World) -> None:
+    meanwhile = [{"spec": {"quota": {vocabulary.GPU: 4}}}]
+    world.queue("red", gpus=2)
+    gang(world, "a")
+    gang(world, "b")
+    world.advance(10)
+    assert running(world) == {"a"}
+
+    def change(write: Write) -> bool:
+        if meanwhile and write.path == f"{queues.PATH}/red/status":
+            world.api.patch(f"{queues.PATH}/red", meanwhile.pop())
+        return False
+
+    world.api.fails = change
+    gang(world, "c")
+    world.advance(5)
+    assert not meanwhile
+    assert running(world) == {"a", "b"}
+
+
+def test_a_model_that_a_node_names_later_lets_in_who_waits_for_its_quota(world: World) -> None:
+    world.queue("red", gpus=8, H100=2)
+    gang(world, "a")
+    world.node("node-2", gpus=2)
+    world.api.patch("/api/v1/nodes/node-2", {"metadata": {"labels": product("H100")}})
+    gang(world, "b", nodeSelector=product("H100"))
+    world.advance(5)
+    assert running(world) == {"a"}
+    world.api.patch("/api/v1/nodes/node-1", {"metadata": {"labels": product("A100")}})
+    world.advance(5)
+    assert running(world) == {"a", "b"}
+
+
 def test_of_two_queues_the_one_that_uses_less_of_its_quota_has_the_next_room(world: World) -> None:
     world.queue("red", gpus=8)
     world.queue("blue", gpus=8)

@@ -5,7 +5,7 @@ import pytest
 from gpuyard.groups import queues, reservations
 from gpuyard.writes import Reply, Write
 from gpuyard_operator.cache import CROWDS, PATHS
-from tests.gang_operator.world import World, pod_path
+from tests.gang_operator.world import World, group_path, pod_path
 
 
 @pytest.fixture
@@ -53,6 +53,23 @@ def test_what_a_group_has_just_been_told_is_no_reason_to_look_at_it_again(world:
     world.settle()
     assert {world.condition(name=f"g{number}")["reason"] for number in range(3)} == {"GangWaiting"}
     assert world.operator.tally.reconciles == 3
+
+
+def test_what_others_change_of_a_group_while_it_is_told_something_is_looked_at(world: World) -> None:
+    """The answer is all that is ever heard of it: what kopf tells later is known by then."""
+    meanwhile = [{"spec": {"minMember": 1}}]
+
+    def change(write: Write) -> bool:
+        if meanwhile and write.path == f"{group_path()}/status":
+            world.api.patch(group_path(), meanwhile.pop())
+        return False
+
+    world.api.fails = change
+    world.node("n", gpus=8)
+    world.group(minMember=2)
+    world.pod("a")
+    world.settle()
+    assert set(world.bound()) == {"a"}
 
 
 @pytest.mark.parametrize("path", [reservations.path("default"), f"{queues.PATH}/red/status"])

@@ -58,6 +58,16 @@ def test_whom_no_node_suits_looks_again_only_when_nodes_have_changed() -> None:
     assert room.woken == {("default", "g0"): 2, ("default", "g1"): 1}
 
 
+def test_more_than_all_nodes_have_is_no_matter_where_fewer_need_to_start() -> None:
+    room, excess = Room(2), Rejection("", Reason.INSUFFICIENT_GPUS, "all 3 members need 3, all nodes have 2")
+    answer = Unplaceable("c", (excess, FULL))
+    for key, needed in (("g0", 1), ("g1", 3)):
+        question = replace(QUESTION, needed=needed, members=("a", "b", "c"))
+        room.unschedulable.note(("default", key), [Answered(question, answer, 0, 0.0)])
+    room.open()
+    assert room.woken == {("default", "g0"): 1}
+
+
 def test_a_few_look_again_at_every_change() -> None:
     room = Room(FEW)
     for _ in range(3):

@@ -12,7 +12,8 @@ import pytest
 
 from gpuyard.writes import PatchType, Write
 from gpuyard_cluster.listening import listen
-from gpuyard_kube.http import PARALLEL, HttpApi
+from gpuyard_kube.http import HttpApi
+from gpuyard_kube.servers import Server
 from tests.kube.serving import CONFIGS, SECONDS, Served, config, create, served
 from tests.kube.test_servers import kubeconfig
 
@@ -156,34 +157,30 @@ def test_many_requests_at_a_time_take_turns_on_a_few_connections() -> None:
 
     async def run() -> None:
         guest = await listen(application, "api")
-        api = HttpApi.at(guest.url)
-        replies = await asyncio.gather(*(api.send(create(f"c{number}")) for number in range(3 * PARALLEL)))
+        api = HttpApi(Server(guest.url), parallel=4)
+        replies = await asyncio.gather(*(api.send(create(f"c{number}")) for number in range(30)))
         assert all(reply.ok for reply in replies)
         await api.close()
         await guest.close()
 
     asyncio.run(run())
-    assert len(peers) <= PARALLEL
+    assert len(peers) <= 4
 
 
-def test_a_lease_waits_for_none_of_the_other_requests() -> None:
+def test_the_wait_for_its_turn_is_a_part_of_the_time_that_a_request_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gpuyard_kube.http.REQUEST_SECONDS", 0.3)
+
     async def run() -> None:
-        end = asyncio.Event()
-
         async def application(scope: Any, receive: Any, send: Any) -> None:
-            if scope["path"] == "/slow":
-                await end.wait()
-            await send({"type": "http.response.start", "status": 200})
-            await send({"type": "http.response.body", "body": b"{}"})
+            await asyncio.Event().wait()
 
         guest = await listen(application, "api")
-        api = HttpApi.at(guest.url)
-        others = [asyncio.ensure_future(api.read("/slow")) for _ in range(2 * PARALLEL)]
-        async with asyncio.timeout(SECONDS):
-            assert (await api.apart().read("/lease")).ok
-        assert not any(other.done() for other in others)
-        end.set()
-        await asyncio.gather(*others)
+        api = HttpApi(Server(guest.url), parallel=1)
+        answers = asyncio.as_completed([api.read("/slow") for _ in range(50)])
+        async with asyncio.timeout(SECONDS / 2):  # one after the other they would take 15 s
+            assert {(await answer).status for answer in answers} == {503}
         await api.close()
         await guest.close()
 

@@ -2,15 +2,18 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import cast
 
+import aiohttp
 import pytest
 
-from gpuyard.writes import JSON, PatchType, Write
+from gpuyard.writes import JSON, PatchType, Reply, Write
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_kube import informer as informer_module
+from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer
 from tests.kube.serving import CONFIGS, Notes, Served, create, served
 
@@ -146,6 +149,46 @@ def test_objects_larger_than_a_line_buffer_are_observed() -> None:
     observing(check)
 
 
+class Unwatchable:
+    """An API server that serves lists alone."""
+
+    def __init__(self, refusal: JSON | Exception) -> None:
+        self._refusal = refusal
+
+    async def read(self, _path: str, **_query: str) -> Reply:
+        return Reply(200, {"items": [], "metadata": {"resourceVersion": "7"}})
+
+    async def watch(self, _path: str, _query: object) -> AsyncIterator[JSON]:
+        if isinstance(self._refusal, Exception):
+            raise self._refusal
+        yield self._refusal
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        {"type": "ERROR", "object": {"code": 410, "message": "too old"}},
+        aiohttp.ClientPayloadError("too many requests"),
+    ],
+)
+def test_lists_that_no_watch_can_follow_become_rare_and_are_told(
+    refusal: JSON | Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 8:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(informer_module.asyncio, "sleep", sleep)
+    unwatchable = cast(HttpApi, Unwatchable(refusal))
+    asyncio.run(Informer(unwatchable, Notes(), {"configmaps": CONFIGS}).run())
+    assert pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+    assert len(caplog.messages) == 1
+    assert "too " in caplog.messages[0]
+
+
 async def test_a_server_that_is_down_is_asked_until_it_answers() -> None:
     notes = Notes()
 
@@ -168,7 +211,7 @@ def test_a_failure_that_lasts_is_logged_once(caplog: pytest.LogCaptureFixture) -
         await notes.until(lambda: len(said()) > 0 and notes.lists > 4)
 
     observing(check, THINGS)
-    assert said() == [f"configmaps cannot be listed: {THINGS} is not served yet; trying again"]
+    assert said() == [f"configmaps cannot be followed: {THINGS} is not served yet; trying again"]
 
 
 def silently(found: Served, *writes: Write) -> None:
