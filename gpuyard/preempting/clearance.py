@@ -45,7 +45,7 @@ class Room:
 
 def make_room(members: Sequence[Member], cluster: Cluster, policy: Policy, at_stake: AtStake) -> Room | None:
     """The places of all members; None where not even all that are less important would be enough."""
-    clearing, capacity = _Clearing(members, cluster, policy), Capacity(members, cluster)
+    clearing, capacity = _Clearing(members, cluster, policy), Capacity.of(members, cluster)
     placed = clearing.place(()) if capacity.suffices(()) else None
     if placed is not None:
         return Room(placed, ())
@@ -54,7 +54,7 @@ def make_room(members: Sequence[Member], cluster: Cluster, policy: Policy, at_st
     asked = Question(
         at_stake.priority,
         clearing.needed,
-        capacity.suffices,
+        capacity,
         keeps_budgets=True,
         tries=max(_FEWEST, min(2 * SETS, _PLACES // len(members))),
     )

@@ -15,14 +15,19 @@ from typing import Final
 
 from gpuyard.placing.cluster import Node
 from gpuyard.pods.fit import Amounts
+from gpuyard.preempting.capacity import Capacity
 from gpuyard.preempting.stakes import Candidate, Stakes, Unit, Units, Victims, cost, violations
 
 SETS: Final = 120
 """So many sets are looked at: all pairs of fifteen pods. kube-scheduler may ask about hundreds of nodes at once."""
+_COUNTS: Final = 4 * SETS
+"""So often it is counted: a pod for one node, where there are a hundred, has them all; a large gang none too many."""
 _MOST: Final = 1000
 """So many units are looked at, the cheapest."""
 _FINENESS: Final = 16
 """How many of the cheapest are enough is looked for no closer than this part of them: who can stay is asked next."""
+_LAST: Final = 3
+"""So many tries are left for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,8 @@ class Question:
 
     priority: int
     needed: Callable[[Units], Units | None]
-    suffice: Callable[[Units], bool]
-    """Whether they could be enough by count alone: else they need not be tried."""
+    capacity: Capacity
+    """Who could be enough by count alone: others need not be tried."""
     keeps_budgets: bool = False
     """Whether nobody may go at the expense of a disruption budget."""
     tries: int = 2 * SETS
@@ -53,8 +58,7 @@ def choose(pod: Preemptor, node: Node, candidates: Iterable[Candidate], stakes: 
     def needed(gone: Units) -> Units | None:
         return gone if pod.fits(node.releasing(*(found.placement for found in chain(*gone)))) else None
 
-    short = _short(pod, node)
-    asked = Question(pod.priority, needed, lambda gone: _covers(gone, short))
+    asked = Question(pod.priority, needed, Capacity.on(node, pod.requests))
     return cheapest(asked, [(found,) for found in candidates], stakes)
 
 
@@ -86,10 +90,14 @@ class _Tries:
     """The question, so many times; then nothing is enough. It is not put where counts alone say no."""
 
     def __init__(self, asked: Question) -> None:
-        self._needed, self.suffice, self.left = asked.needed, asked.suffice, asked.tries
+        self._needed, self.capacity, self.left = asked.needed, asked.capacity, asked.tries
+        self._counts = _COUNTS
 
     def needed(self, gone: Units) -> Units | None:
-        if not self.left or not self.suffice(gone):
+        if not self.left or not self._counts:
+            return None
+        self._counts -= 1
+        if not self.capacity.suffices(gone):
             return None
         self.left -= 1
         return self._needed(gone)
@@ -110,41 +118,32 @@ def _allowed(cheapest_first: Units, stakes: Stakes) -> Units:
 def _spared(tries: _Tries, cheapest_first: Units) -> Units | None:
     """Of the cheapest that are enough those that are left when everybody who can stay stays."""
     sizes = range(1, len(cheapest_first) + 1)
-    low, high = 0, bisect_left(sizes, True, key=lambda size: tries.suffice(cheapest_first[:size])) + 1
+    enough_by_count = tries.capacity.suffices
+    low, high = 0, bisect_left(sizes, True, key=lambda size: enough_by_count(cheapest_first[:size])) + 1
     while (found := tries.needed(cheapest_first[:high])) is None:
         if high >= len(cheapest_first):
             return None
         low, high = high, min(2 * high, len(cheapest_first))
-    while high - low > max(1, high // _FINENESS):
+    while high - low > max(1, high // _FINENESS) and tries.left > _LAST:
         middle = (low + high) // 2
         fewer = tries.needed(cheapest_first[:middle])
         low, high, found = (middle, high, found) if fewer is None else (low, middle, fewer)
-    # Where counts alone decide, nobody else can stay; and to count takes no try.
-    for few in (_thinned(tries.suffice, cheapest_first[:high]), found):
-        if tries.enough(few):
-            return _thinned(tries.enough, few)
-    # What is needed was told of one way to place the pods, which with the others back is not the way that is chosen.
-    kept = _thinned(tries.enough, cheapest_first[:high])
-    return kept if tries.left else None
+    fewest = tries.capacity.thinned(cheapest_first[:high])
+    if fewest and tries.enough(fewest):
+        return fewest  # and nobody of them can stay
+    # What is needed was told of one way to place the pods, which with the others back may not be the way chosen. But
+    # that the cheapest are enough is known, however few tries are left to find out who of them can stay.
+    return _thinned(tries.enough, found if tries.enough(found) else cheapest_first[:high])
 
 
 def _thinned(enough: Callable[[Units], bool], kept: Units, part: Units | None = None) -> Units:
     """`kept` without all of `part` (None: of itself) that can stay, the most costly ones first."""
     part = kept if part is None else part
-    others = [unit for unit in kept if unit not in part]
+    own = set(map(id, part))
+    others = [unit for unit in kept if id(unit) not in own]
     if others and enough(others):
         return others
     if len(part) > 1:
         for half in (part[len(part) // 2 :], part[: len(part) // 2]):
             kept = _thinned(enough, kept, half)
     return kept
-
-
-def _short(pod: Preemptor, node: Node) -> Amounts:
-    left = {name: node.fit.allocatable.get(name, 0) - node.used.get(name, 0) for name in pod.requests}
-    return {name: amount - left[name] for name, amount in pod.requests.items() if amount > left[name]}
-
-
-def _covers(gone: Units, short: Amounts) -> bool:
-    booked = [found.placement.requests for found in chain(*gone)]
-    return all(sum(one.get(name, 0) for one in booked) >= lack for name, lack in short.items())

@@ -143,6 +143,17 @@ def test_where_counts_do_not_decide_the_trials_are_bounded(monkeypatch: pytest.M
     assert places <= 17 * 64
 
 
+def test_a_gang_of_a_hundred_where_counts_do_not_decide_gets_room_too() -> None:
+    """A trial of so many takes long, so there are few."""
+    nodes = [node(f"n{i:03}", gpus(8, node=f"n{i:03}", halves=True)) for i in range(110)]
+    units = [alone(f"{on.name}-{i}", on, i, priority=i % 4) for i in (0, 4, 1, 5) for on in nodes]
+    asking = pod("worker", {GPU_RESOURCE: "4"})
+    asking["metadata"]["annotations"] = {TOPOLOGY: "same-numa"}
+    found = cleared([member(asking)] * 100, cluster(*nodes), *units)
+    assert found is not None
+    assert len(found.victims) == 200
+
+
 def test_a_gang_too_large_for_every_node_by_count_is_not_placed_at_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,7 +10,8 @@ from gpuyard.hardware.inventory import MigStrategy
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.placing.placement import judge
 from gpuyard.pods.fit import PodFit
-from gpuyard.preempting.preemption import Preemptor, choose
+from gpuyard.preempting.capacity import Capacity
+from gpuyard.preempting.preemption import Preemptor, Question, cheapest, choose
 from gpuyard.preempting.stakes import Candidate, Gang, Stakes, Victims
 from gpuyard.vocabulary import TOPOLOGY
 from gpuyard.writes import JSON
@@ -196,3 +198,23 @@ def test_of_instances_on_demand_those_go_that_leave_a_hole_at_the_least_cost() -
     assert victims(large, on, first, second) == Victims(("second",), 0)
     assert victims(wants(1), on, first, second) == Victims(("first", "second"), 0)
     assert victims(large, on, second) is None
+
+
+@pytest.mark.parametrize("enough", [1, 2, 40, 70, 127, 128])
+@pytest.mark.parametrize("tries", [10, 11, 12, 13, 14, 15, 16, 20, 40])
+@pytest.mark.parametrize("misleading", [False, True])
+def test_what_was_shown_to_be_enough_is_an_answer_however_few_tries_are_left(
+    tries: int, enough: int, *, misleading: bool
+) -> None:
+    """Where it is said well whom nobody can do without, it is they alone; else others may go with them."""
+    units = [(running(f"p{i:03}", FOUR, priority=i % 5),) for i in range(128)]
+    asked = Question(
+        HIGH,
+        needed=lambda gone: gone[: 1 if misleading else enough] if len(gone) >= enough else None,
+        capacity=Capacity(()),
+        tries=tries,
+    )
+    found = cheapest(asked, units, Stakes())
+    assert found is not None
+    assert len(found.uids) >= enough
+    assert misleading or len(found.uids) == enough
