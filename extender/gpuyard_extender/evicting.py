@@ -29,6 +29,11 @@ MOST_SECONDS: Final = 24 * 3600
 _Held = Sequence[tuple[Pod, Placement]]
 
 
+def expected(pods: Sequence[Pod], ledger: Ledger) -> Mapping[str, Sequence[Pod]]:
+    """By node: whom kube-scheduler makes place for there, and the preemptors `pods` must not pass over."""
+    return eviction_candidates.nominated(min(pod.priority for pod in pods), {pod.uid for pod in pods}, ledger)
+
+
 @dataclass(frozen=True, slots=True)
 class Tenancy:
     """Who is on the nodes, what else is lost with them, and who is expected there (`nominated`), at one moment."""
@@ -44,12 +49,11 @@ class Tenancy:
         claim = ledger.holdings.claim
         bound = (pod for pod in ledger.pods.all() if pod.node in cluster.nodes)
         held = [(pod, found) for pod in bound if (found := claim(pod.uid)) is not None]
-        priority, besides = min(pod.priority for pod in pods), {pod.uid for pod in pods}
         return cls(
             held,
             eviction_candidates.stakes((pod for pod, _ in held), ledger),
             tuple(ledger.budgets.all()),
-            eviction_candidates.nominated(priority, besides, ledger),
+            expected(pods, ledger),
         )
 
     def units(self, staying: _Held, own: set[str]) -> Iterator[Unit]:

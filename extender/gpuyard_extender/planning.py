@@ -5,22 +5,31 @@ caller who lost the answer may ask again; a promise that no longer holds is plan
 that fit, and for a pod alone no places are held unless somebody has to go.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
 from gpuyard.groups import gangs
 from gpuyard.groups.gangs import GangRejection
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
-from gpuyard.groups.reservations import Reservation, Seat, Victim
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.placing.cluster import Placement
 from gpuyard.pods import memberships
 from gpuyard.policies.candidates import Policy
-from gpuyard_extender import feasibility, settings
+from gpuyard_extender import feasibility, relief, settings
+from gpuyard_extender.evicting import Room
 from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.searching import Found, Search
 
+_ELUSIVE: Final = Unready("the cluster changes so fast that what is found is outdated at once")
 
-def begin(request: PlanRequest, ledger: Ledger, now: float) -> PlanAnswer | Search:
-    """The answer, where there is nothing to look for."""
+
+def begin(
+    request: PlanRequest, ledger: Ledger, now: float, before: Found | None = None
+) -> PlanAnswer | Search:
+    """The answer, where there is nothing to look for. `before`: what was found last, and is outdated."""
     pods = _members(request, ledger)
     if isinstance(pods, Unready):
         return pods
@@ -28,6 +37,8 @@ def begin(request: PlanRequest, ledger: Ledger, now: float) -> PlanAnswer | Sear
     if kept is not None:
         return Planned(kept)
     search = Search.of(pods, ledger, now, request.nearness)
+    if before is not None:
+        search = replace(search, earlier=before.search.earlier + 1)
     return search.at_others_expense(ledger) if request.preempt else search
 
 
@@ -40,29 +51,43 @@ def end(request: PlanRequest, found: Found, ledger: Ledger, policy: Policy, now:
     pods = _members(request, ledger)
     if isinstance(pods, Unready):
         return pods
-    good = found.holds(ledger, now) or (isinstance(found.places, GangRejection) and not request.preempt)
+    none_found = isinstance(found.places, GangRejection)
+    good = found.holds(ledger, now) or (none_found and not request.preempt)
     placed = (found if good else Search.of(pods, ledger, now, request.nearness).find(policy)).places
-    victims, expires, room = tuple[Victim, ...](), now, found.room
-    if isinstance(placed, GangRejection):
-        if room is None:
-            excess = gangs.excess(placeable(pods), ledger.cluster(now))
-            return Unplaceable(placed.member, (*excess, *placed.rejections))
-        if not found.clears(room, ledger, now):
-            return None
-        placed, victims, expires = room.placements, room.victims, now + room.seconds
-    elif pods[0].group is None:
-        return Unready("the pod fits: kube-scheduler is about to try it again")
+    if not isinstance(placed, GangRejection):
+        if pods[0].group is None:
+            return Unready("the pod fits: kube-scheduler is about to try it again")
+        return _promised(request, pods, Room(placed, (), 0), ledger, now)
+    if found.room is None and (none_found or not request.preempt):
+        excess = gangs.excess(placeable(pods), ledger.cluster(now))
+        return Unplaceable(placed.member, (*excess, *placed.rejections))
+    return _at_others_expense(request, pods, found, ledger, now)
+
+
+def _at_others_expense(
+    request: PlanRequest, pods: Sequence[Pod], found: Found, ledger: Ledger, now: float
+) -> PlanAnswer | None:
+    """Nobody goes in vain, ever; whether somebody need not go any more is looked at a few times only."""
+    search, room = found.search, found.room
+    if room is None or search.tenancy is None or not found.clears(room, search.tenancy, ledger, now):
+        return _ELUSIVE if search.is_last else None
+    if not search.is_last and relief.may_spare(search, search.tenancy, room, ledger, now):
+        return None
+    return _promised(request, pods, room, ledger, now)
+
+
+def _promised(request: PlanRequest, pods: Sequence[Pod], room: Room, ledger: Ledger, now: float) -> Planned:
     reservation = Reservation(
         namespace=request.namespace,
         group=request.group,
         needed=request.needed,
         # Whole milliseconds: the moment must survive its way through the API object unchanged.
-        expires=round(expires + settings.RESERVATION_SECONDS, 3),
+        expires=round(now + room.seconds + settings.RESERVATION_SECONDS, 3),
         seats=tuple(
             Seat(pod.uid, pod.name, place.node, place.allocation)
-            for pod, place in zip(pods, placed, strict=True)
+            for pod, place in zip(pods, room.placements, strict=True)
         ),
-        victims=victims,
+        victims=room.victims,
     )
     ledger.promise(reservation)
     return Planned(reservation)

@@ -6,9 +6,10 @@ left out: it takes a node without victims for an error. Pods that are on their w
 say so make way for nobody.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
+from gpuyard.groups.plans import PlanRequest, Unready
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.preempting import preemption
 from gpuyard.preempting.preemption import Preemptor
@@ -40,9 +41,11 @@ class Pushes:
         self._until = {known: until for known, until in self._until.items() if until > now}
         self._until[uid] = now + PUSH_SECONDS
 
-    def under_way(self, uids: Iterable[str], now: float) -> bool:
-        """Whether that was so for one of them a moment ago."""
-        return any(self._until.get(uid, now) > now for uid in uids)
+    def under_way(self, request: PlanRequest, now: float) -> Unready | None:
+        """Why nobody is to be evicted for it now: that was so for one of its pods a moment ago."""
+        if request.preempt and any(self._until.get(uid, now) > now for uid in request.members):
+            return Unready("kube-scheduler was told whom to remove for the pod")
+        return None
 
 
 def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> dict[str, Victims]:

@@ -50,9 +50,10 @@ def _of_components(extender: Extender) -> APIRouter:
         # The verbs are answered meanwhile: the search reads the ledger once, and then works in another thread.
         async with one_planned:
             # Who asks for many gangs waits 5 s for each: else all places would be found for nobody.
+            before: Found | None = None
             while not await request.is_disconnected():
-                found = await run_in_threadpool(extender.search(asked))
-                answer = extender.planned(asked, found) if isinstance(found, Found) else found
+                found = await run_in_threadpool(extender.search(asked, before))
+                answer = extender.planned(asked, before := found) if isinstance(found, Found) else found
                 if answer is not None:
                     return encoded(plans.answer_to_json(answer))
         return encoded({"error": "nobody waits for the answer any more"}, 503)

@@ -16,13 +16,15 @@ from gpuyard.placing.cluster import Cluster, Node, Placement
 from gpuyard.policies.candidates import Policy
 from gpuyard.verdicts import Rejection
 from gpuyard_extender import feasibility
-from gpuyard_extender.evicting import Room, Tenancy, choose_victims
+from gpuyard_extender.evicting import Room, Tenancy, choose_victims, expected
 from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
 _RACKS: Final = 3
 """In so many racks it is looked for who might have to go."""
+_AGAIN: Final = 2
+"""So often it is searched anew for one answer: in a large cluster there is always something that changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Search:
     nearness: Nearness | None
     tenancy: Tenancy | None = None
     """Who may have to go for them, where somebody may."""
+    earlier: int = 0
+    """So many searches for the same have found what was outdated then."""
 
     @classmethod
     def of(cls, pods: Sequence[Pod], ledger: Ledger, now: float, wish: Nearness | None) -> "Search":
@@ -45,6 +49,10 @@ class Search:
     def at_others_expense(self, ledger: Ledger) -> "Search":
         """The same, if need be; at once, while the ledger is as it was."""
         return replace(self, tenancy=Tenancy.of(self.pods, self.cluster, ledger))
+
+    @property
+    def is_last(self) -> bool:
+        return self.earlier >= _AGAIN
 
     def find(self, policy: Policy) -> "Found":
         """In any thread, if `policy` may be asked there."""
@@ -91,10 +99,13 @@ class Found:
             return not ledger.holdings.changed_since(self.search.change)
         return self._are_there(self.places, (), ledger, now)
 
-    def clears(self, room: Room, ledger: Ledger, now: float) -> bool:
-        """Whether its victims still make room. Their budgets the API server keeps, when they are evicted."""
+    def clears(self, room: Room, tenancy: Tenancy, ledger: Ledger, now: float) -> bool:
+        """Whether its victims still make room, for the pods alone. Their budgets the API server keeps, in the end."""
         pods = (ledger.pods.get(victim.uid) for victim in room.victims)
         if any(pod is not None and pod.spared and not pod.terminating for pod in pods):
+            return False
+        nominated = expected(self.search.pods, ledger)
+        if any(nominated.get(place.node) != tenancy.nominated.get(place.node) for place in room.placements):
             return False
         return self._are_there(room.placements, [victim.uid for victim in room.victims], ledger, now)
 

@@ -142,24 +142,27 @@ class Extender:
 
     def plan(self, request: PlanRequest) -> PlanAnswer:
         """Where the members of a gang can start together; the places are held from the answer on."""
-        while isinstance(found := self.search(request)(), Found):
-            if (answer := self.planned(request, found)) is not None:
+        before: Found | None = None
+        while isinstance(found := self.search(request, before)(), Found):
+            if (answer := self.planned(request, before := found)) is not None:
                 return answer
         return found
 
-    def search(self, request: PlanRequest) -> Callable[[], Found | PlanAnswer]:
-        """What looks for these places, in any thread, for `planned`; or has the answer already."""
+    def search(self, request: PlanRequest, before: Found | None = None) -> Callable[[], Found | PlanAnswer]:
+        """What looks for the places, in any thread, for `planned`, or the answer. `before`: found last, outdated."""
         if not self.ready:
             return lambda: Unready(NOT_SYNCED)
         now = self._runtime.now()
-        if request.preempt and self._pushes.under_way(request.members, now):
-            return lambda: Unready("kube-scheduler was told whom to remove for the pod")
-        begun, policy = planning.begin(request, self.ledger, now), self._policy.apart()
+        if (left := self._pushes.under_way(request, now)) is not None:
+            return lambda: left
+        begun, policy = planning.begin(request, self.ledger, now, before), self._policy.apart()
         return lambda: begun.find(policy) if isinstance(begun, Search) else begun
 
     def planned(self, request: PlanRequest, found: Found) -> PlanAnswer | None:
         """The answer from what was found; the places are held from now on. None: it has to be searched anew."""
         now = self._runtime.now()
+        if (left := self._pushes.under_way(request, now)) is not None:
+            return left
         answer = planning.end(request, found, self.ledger, self._policy, now)
         if answer is not None:
             self.reports.planned(request, answer, self.ledger, now)

@@ -252,3 +252,11 @@ class Stage:
         self.server.pods.pop(pod["metadata"]["name"], None)
         self.extender.observe("pods", "DELETED", pod)
         self.settle()
+
+    def change(self, name: str, part: str, **fields: object) -> None:
+        """These fields in the metadata or the status of a pod are others from now on."""
+        pod = self.server.pods[name]
+        changed = {**pod, part: {**pod[part], **fields}}
+        changed["metadata"] = {**changed["metadata"], "resourceVersion": str(next(_versions))}
+        self.extender.observe("pods", "MODIFIED", self.server.add(changed))
+        self.settle()

@@ -177,6 +177,27 @@ def test_a_verb_is_answered_while_it_is_looked_for_who_has_to_go_and_room_that_c
     assert was_asked == [True]
 
 
+def test_a_cluster_that_changes_all_the_time_keeps_no_question_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage, looked = full(), list[Any]()
+    question = PlanRequest("default", "urgent", 2, ("uid-u0", "uid-u1"), preempt=True)
+
+    def changing(*given: Any) -> Any:
+        looked.append(clearance.make_room(*given))
+        node = gpu_node("n1")
+        node["metadata"]["labels"] = {"checked": str(len(looked))}
+        stage.extender.observe("nodes", "MODIFIED", node)
+        return looked[-1]
+
+    monkeypatch.setattr("gpuyard_extender.evicting.clearance", SimpleNamespace(make_room=changing))
+    _, answer = call(stage, "POST", "/v1/plans", orjson.dumps(plans.request_to_json(question)))
+    told = plans.answer_from_json(answer)
+    assert isinstance(told, Planned)
+    assert [victim.name for victim in told.reservation.victims] == ["r0", "r1"]
+    assert len(looked) == 3
+
+
 def test_no_places_are_looked_for_once_nobody_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else those who ask again stand behind their own old questions, until nobody is answered in time."""
     stage, go_on, planned = Stage(gpu_node("node-1", 1)), threading.Event(), list[Any]()

@@ -69,32 +69,6 @@ def test_the_freed_devices_are_nobody_elses() -> None:
     assert stage.filter(important("other", priority=1000))["NodeNames"] == []
 
 
-@pytest.mark.parametrize("meanwhile", ["made way for", "spared"])
-def test_who_would_go_in_vain_or_may_not_any_more_when_the_answer_comes_does_not(meanwhile: str) -> None:
-    """Others are looked for, and while that lasts the ledger changes."""
-    stage = full()
-    question = asked("u0", "u1")
-    found = stage.extender.search(question)()
-    assert isinstance(found, Found)
-    if meanwhile == "spared":
-        spare(stage, "r1")
-    else:
-        stage.delete(stage.server.pods["r0"])
-        stage.create(running("vip", "n1", 0, priority=1000))
-    assert stage.extender.planned(question, found) is None, "looked for anew"
-    assert {victim.name for victim in planned(stage, "u0", "u1").victims} & {"x", "y"}
-
-
-def test_what_changes_elsewhere_while_it_is_looked_for_who_has_to_go_is_all_one() -> None:
-    stage = full()
-    found = stage.extender.search(asked("u0", "u1"))()
-    assert isinstance(found, Found)
-    stage.extender.observe("nodes", "ADDED", gpu_node("n3", 0))
-    answer = stage.extender.planned(asked("u0", "u1"), found)
-    assert isinstance(answer, Planned)
-    assert {victim.name for victim in answer.reservation.victims} == {"r0", "r1"}
-
-
 def test_who_waits_for_others_to_go_is_told_so() -> None:
     stage = full()
     planned(stage, "u0", "u1")
@@ -198,3 +172,15 @@ def test_what_kube_scheduler_was_told_to_do_is_left_to_it() -> None:
         "train": {vocabulary.GPU: (device("n1", 0),)}
     }
     assert offered(stage, vip) == {"n1": ["uid-a"]}, "and then it names the same victim"
+
+
+def test_nobody_is_evicted_for_a_pod_for_which_kube_scheduler_was_told_whom_to_remove_meanwhile() -> None:
+    """Two would go for one place."""
+    stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1))
+    vip = waiting("vip", group=None)
+    stage.create(running("a", "n1", 0), running("b", "n2", 0), vip)
+    question = asked("vip", group=memberships.alone("uid-vip"))
+    found = stage.extender.search(question)()
+    assert isinstance(found, Found)
+    assert offered(stage, vip, "n2") == {"n2": ["uid-b"]}
+    assert isinstance(stage.extender.planned(question, found), Unready)
