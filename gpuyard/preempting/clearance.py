@@ -61,8 +61,13 @@ def make_room(members: Sequence[Member], cluster: Cluster, policy: Policy, at_st
     found = preemption.cheapest(asked, units, at_stake.stakes)
     if found is None:
         return None
-    placed = clearing.place([unit for unit in units if any(pod.placement.uid in found.uids for pod in unit)])
-    return Room(placed, found.uids) if placed is not None else None
+    gone = [unit for unit in units if any(pod.placement.uid in found.uids for pod in unit)]
+    placed = clearing.place(gone)
+    if placed is None:
+        return None
+    # Where the tries are used up, some of these are not in the way of the places.
+    leaving = {pod.placement.uid for pod in chain(*clearing.in_the_way(placed, gone))}
+    return Room(placed, tuple(uid for uid in found.uids if uid in leaving))
 
 
 class _Clearing:
@@ -90,8 +95,10 @@ class _Clearing:
     def needed(self, gone: Units) -> Units | None:
         """Which of them are in the way of the places that the members get without them all."""
         placed = self.place(gone)
-        if placed is None:
-            return None
+        return None if placed is None else self.in_the_way(placed, gone)
+
+    def in_the_way(self, placed: Sequence[Placement], gone: Units) -> Units:
+        """Which of those whom these places were just found without."""
         nodes = dict(self._nodes)
         for found in placed:
             nodes[found.node] = nodes.get(found.node, self._cluster.nodes[found.node]).taking(found)

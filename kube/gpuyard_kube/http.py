@@ -29,7 +29,7 @@ class HttpApi:
         """No more than `parallel` requests are under way at a time, each on a connection; watches are not counted."""
         self._server = server
         self._session = aiohttp.ClientSession(connector=connector(server))
-        self._turns = contextlib.nullcontext() if parallel is None else asyncio.Semaphore(parallel)
+        self._turns = None if parallel is None else asyncio.Semaphore(parallel)
 
     @classmethod
     def at(cls, url: str) -> "HttpApi":
@@ -83,12 +83,13 @@ class HttpApi:
         self, method: str, path: str, query: Mapping[str, str], body: bytes | None, headers: dict[str, str]
     ) -> Reply:
         sent = {"Accept": "application/json", **headers, **await self._server.headers()}
-        url = self._server.url + path
+        url, patience = self._server.url + path, aiohttp.ClientTimeout(total=REQUEST_SECONDS)
         try:
             async with (
-                asyncio.timeout(REQUEST_SECONDS),  # the wait for its turn is a part of it
-                self._turns,
-                self._session.request(method, url, params=query, data=body, headers=sent) as response,
+                self._turn(),
+                self._session.request(
+                    method, url, params=query, data=body, headers=sent, timeout=patience
+                ) as response,
             ):
                 return Reply(response.status, _decoded(await response.read()))
         except (aiohttp.ClientError, TimeoutError) as error:
@@ -96,6 +97,19 @@ class HttpApi:
                 503,
                 {"message": f"{self._server.url} cannot be reached: {words_of(error)}"},
             )
+
+    @contextlib.asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """TimeoutError when it does not come in as long as a request may take: then nothing was sent."""
+        if self._turns is None:
+            yield
+            return
+        async with asyncio.timeout(REQUEST_SECONDS):
+            await self._turns.acquire()
+        try:
+            yield
+        finally:
+            self._turns.release()
 
 
 async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:

@@ -56,6 +56,7 @@ async def run(
     """
     server = given.server or await arguments.server(given.api, given.kubeconfig)
     api, runtime = HttpApi(server, PARALLEL), AsyncioRuntime()
+    watching = HttpApi(server)  # what is new need not wait until thousands were told what was
     planner = HttpPlanner(given.extender, given.trust)
     metrics = metrics or Metrics()
     operator = Operator(api, runtime, metrics.timed(planner), narrate, preempts=given.preempts)
@@ -64,15 +65,15 @@ async def run(
     metrics.watch(operator, checks)
 
     async def started() -> None:
-        runtime.spawn(Informer(api, operator, CROWDS).run(), "informer")
+        runtime.spawn(Informer(watching, operator, CROWDS).run(), "informer")
         checks.start(ready)
 
     async def ending() -> None:
         stop.set()  # after a signal kopf would wait 5 s for its own task that waits for this
         operator.stop()
         await runtime.close()
-        await planner.close()
-        await api.close()
+        for each in (planner, watching, api):
+            await each.close()
 
     registry = handlers.registry(operator, sessions, handlers.Hooks(started, ending))
     try:

@@ -6,6 +6,7 @@ read from its objects anew whenever one of them changes: nothing is counted up o
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from gpuyard import vocabulary
@@ -86,7 +87,7 @@ class QueueCache:
         return concerned
 
     def learn_nodes(self, changes: Iterable[Change[NodeFacts]]) -> set[Key]:
-        """Some nodes have changed: one group of each queue that has to look, where it may be news for any.
+        """Some nodes have changed: a group that has to look for all, where it may be news for any.
 
         A node that is gone is what it was: pods may still hold something there.
         """
@@ -97,7 +98,7 @@ class QueueCache:
         if not news:
             return set()
         self._dirty.update(self._found)
-        return {next(iter(state.groups)) for state in self._busy.values()}
+        return set(islice(self._found, 1))
 
     def settle(self, now: float) -> set[Key]:
         """Take in all that is new: the groups to which their queue may say something else than before."""

@@ -244,6 +244,17 @@ def test_a_model_that_a_node_names_later_lets_in_who_waits_for_its_quota(world: 
     assert running(world) == {"a", "b"}
 
 
+def test_a_node_that_names_its_model_makes_one_group_look_for_all_queues(world: World) -> None:
+    for number in range(20):
+        world.queue(f"q{number}", gpus=1)
+        gang(world, f"g{number}", queue=f"q{number}")
+    world.advance(60)
+    before = world.operator.tally.reconciles
+    world.api.patch("/api/v1/nodes/node-1", {"metadata": {"labels": product("A100")}})
+    world.settle()
+    assert world.operator.tally.reconciles - before <= 2
+
+
 def test_of_two_queues_the_one_that_uses_less_of_its_quota_has_the_next_room(world: World) -> None:
     world.queue("red", gpus=8)
     world.queue("blue", gpus=8)

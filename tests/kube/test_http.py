@@ -167,7 +167,7 @@ def test_many_requests_at_a_time_take_turns_on_a_few_connections() -> None:
     assert len(peers) <= 4
 
 
-def test_the_wait_for_its_turn_is_a_part_of_the_time_that_a_request_may_take(
+def test_a_request_whose_turn_does_not_come_in_time_is_answered_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gpuyard_kube.http.REQUEST_SECONDS", 0.3)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain, combinations
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from gpuyard.hardware.inventory import MigStrategy
 from gpuyard.placing.cluster import Cluster, Node, Placement
 from gpuyard.placing.trials import Trial
 from gpuyard.policies.counted import pack
+from gpuyard.preempting import clearance
 from gpuyard.preempting.clearance import AtStake, Room, make_room
 from gpuyard.preempting.stakes import Candidate, Stakes, Unit
 from gpuyard.vocabulary import TOPOLOGY
@@ -141,6 +143,46 @@ def test_where_counts_do_not_decide_the_trials_are_bounded(monkeypatch: pytest.M
     found, places = counted(monkeypatch, lambda: cleared(members, cluster(*nodes), *units))
     assert found is None
     assert places <= 17 * 64
+
+
+@pytest.mark.parametrize("tries", [6, 10, 16])
+def test_nobody_goes_who_can_stay_beside_the_places_however_few_trials_there_are(
+    tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clearance, "_FEWEST", tries)
+    monkeypatch.setattr(clearance, "_PLACES", 0)
+    rooms = 0
+    for seed in range(12):
+        members, yard, units = crowded(Random(seed))
+        found = cleared(members, yard, *units)
+        rooms += found is not None
+        full = holding(yard, [unit for unit in units if found and unit[0].placement.uid not in found.victims])
+        for placed in found.placements if found else ():
+            full = full.with_placement(placed)
+        leaving = [unit[0] for unit in units if found and unit[0].placement.uid in found.victims]
+        assert not [
+            one for one in leaving if clearance._has_room(full.nodes[one.placement.node], one.placement)
+        ]
+    assert rooms >= 6
+
+
+def crowded(random: Random) -> tuple[list[Member], Cluster, list[Unit]]:
+    """A gang of pods of several sizes, most of which want one NUMA node, and nodes that others have taken."""
+    nodes = [node(f"n{i:02}", gpus(8, node=f"n{i:02}", halves=True)) for i in range(20)]
+    units = list[Unit]()
+    for on in nodes:
+        free = list(range(8))
+        while free:
+            taken, free = free[: (size := random.choice([1, 1, 2, 4]))], free[size:]
+            units.append(
+                alone(f"{on.name}-{len(units)}", on, *taken, priority=random.choice([0, 1, 2, HIGH]))
+            )
+    members = list[Member]()
+    for i in range(12):
+        asking = pod(f"worker-{i}", {GPU_RESOURCE: str(random.choice([1, 2, 4]))})
+        asking["metadata"]["annotations"] = {TOPOLOGY: "same-numa"} if random.random() < 0.7 else {}
+        members.append(member(asking))
+    return members, cluster(*nodes), units
 
 
 def test_a_gang_of_a_hundred_where_counts_do_not_decide_gets_room_too() -> None:
