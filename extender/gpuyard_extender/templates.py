@@ -11,21 +11,12 @@ from typing import Any, Final
 
 import orjson
 
-from gpuyard import vocabulary
-from gpuyard.pods import memberships, requests
+from gpuyard.pods import memberships, requests, wishes
 from gpuyard.pods.fit import PodFit
 from gpuyard.pods.requests import PodRequest
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 
-_WISHES: Final = (
-    vocabulary.GPU_MODEL,
-    vocabulary.MIN_GPU_MEMORY,
-    vocabulary.TOPOLOGY,
-    vocabulary.TOPOLOGY_POLICY,
-    vocabulary.GPU_MILLI,
-    vocabulary.GPU_MEMORY,
-)
 _SPEC: Final = ("resources", "overhead", "nodeSelector", "affinity", "tolerations")
 _CONTAINERS: Final = ("initContainers", "containers")
 _CONTAINER: Final = ("name", "restartPolicy", "resources")
@@ -59,7 +50,7 @@ def _template(pod: JSON) -> JSON:
         if containers := spec.get(kind):
             found[kind] = [_some(container, _CONTAINER) for container in containers]
     return {
-        "metadata": {"annotations": _some(pod["metadata"].get("annotations") or {}, _WISHES)},
+        "metadata": {"annotations": _some(pod["metadata"].get("annotations") or {}, wishes.ANNOTATIONS)},
         "spec": found,
     }
 

@@ -19,6 +19,8 @@ from gpuyard.hardware.gpus import GPU, WHOLE
 from gpuyard.pods import quantities
 from gpuyard.pods.amounts import MIB
 
+ANNOTATIONS: Final = (vocabulary.GPU_MILLI, vocabulary.GPU_MEMORY)
+"""All that are read here."""
 _SHARES: Final = (vocabulary.GPU_SHARED, vocabulary.GPU)
 _REMEDY: Final = f"ask for one {vocabulary.GPU_SHARED}, or leave the annotation out"
 

@@ -23,6 +23,14 @@ from gpuyard.hardware.gpus import GPU
 from gpuyard.pods import limits
 from gpuyard.pods.limits import Limits
 
+ANNOTATIONS: Final = (
+    vocabulary.GPU_MODEL,
+    vocabulary.MIN_GPU_MEMORY,
+    vocabulary.TOPOLOGY,
+    vocabulary.TOPOLOGY_POLICY,
+    *limits.ANNOTATIONS,
+)
+"""All that are read here."""
 _POLICIES: Final = ("required", "preferred")
 MOST_MODEL_TEXT: Final = 1024
 """Each model is looked for on each device of each node, and why it is not there is said for each node."""

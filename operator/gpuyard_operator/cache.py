@@ -31,7 +31,9 @@ PATHS = {
 """The resources that the operator must know, and where to list them. Pods are all: room appears wherever one ends."""
 
 CROWDS = {resource: PATHS[resource] for resource in ("pods", "nodes")}
-"""What comes by the ten thousand: an `Informer` follows these, and misses nothing; kopf tells of the others."""
+"""What comes by the ten thousand: an `Informer` follows these, and misses nothing."""
+OTHERS = {resource: path for resource, path in PATHS.items() if resource not in CROWDS}
+"""What kopf tells of."""
 
 _KINDS = {"PodGroup": "podgroups", "Reservation": "reservations", "Pod": "pods"}
 

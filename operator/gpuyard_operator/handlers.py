@@ -15,7 +15,7 @@ import kopf
 from gpuyard_kube.api import Observer
 from gpuyard_kube.connections import connector
 from gpuyard_kube.servers import Server
-from gpuyard_operator.cache import CROWDS, PATHS
+from gpuyard_operator.cache import OTHERS
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,9 +74,7 @@ def registry(observer: Observer, sessions: Sessions, hooks: Hooks) -> kopf.Opera
     async def end(**_: Any) -> None:
         await hooks.ending()
 
-    for resource, path in PATHS.items():
-        if resource in CROWDS:
-            continue
+    for resource, path in OTHERS.items():
         # /api/v1/pods, or /apis/GROUP/VERSION/PLURAL
         kopf.on.event(*path.split("/")[2:], registry=found, id=resource)(deliverer(observer, resource))
     return found

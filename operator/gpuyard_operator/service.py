@@ -15,7 +15,7 @@ from gpuyard_kube.api import Api
 from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
-from gpuyard_operator.cache import CROWDS, PATHS, Cache, items
+from gpuyard_operator.cache import CROWDS, OTHERS, Cache, items
 from gpuyard_operator.groups import Key
 from gpuyard_operator.reconciler import Planner, Reconciler, Site
 from gpuyard_operator.tally import Tally
@@ -69,8 +69,8 @@ class Operator:
                 return tally.lacking(f"list {resource}", reply)
         if not self._cache.has_listed(CROWDS):
             return PENDING
-        for resource in (name for name in PATHS if name not in CROWDS):
-            reply = await self._api.read(PATHS[resource])
+        for resource, path in OTHERS.items():
+            reply = await self._api.read(path)
             if not reply.ok:
                 return tally.lacking(f"list {resource}", reply)
             self._touch(self._cache.replace(resource, *items(reply)))

@@ -10,6 +10,9 @@ from gpuyard_cli import kind_backend
 from gpuyard_cli.live_accounts import LiveAccounts
 from tests.e2e.agreement import agree
 from tests.e2e.kind.table import Table
+from tests.e2e.operators.conftest import operators
+
+__all__ = ["operators"]
 
 TABLE = Table()
 

@@ -23,13 +23,10 @@ _DOCKERFILE: Final = "FROM scratch\nCOPY program /manager\nUSER 65532:65532\n"
 
 
 @pytest.fixture
-def running(kubeconfig: str, tmp_path: Path) -> Iterator[Running]:
-    folder = os.environ.get("GPUYARD_OPERATORS")
-    if folder is None:
-        pytest.skip("needs the operators of others: kind/e2e.sh builds them where there is Go")
-    running = Running(Path(kubeconfig), Path(folder) / "kueue/source", tmp_path / "log")
+def running(kubeconfig: str, operators: Path, tmp_path: Path) -> Iterator[Running]:
+    running = Running(Path(kubeconfig), operators / "kueue/source", tmp_path / "log")
     running.log.touch()
-    load(Path(folder) / "kueue/program", tmp_path)
+    load(operators / "kueue/program", tmp_path)
     published = kubectl(running.kubeconfig, "kustomize", str(running.source / "config/default"))
     manifests = _PUBLISHED.sub(rf"image: {_IMAGE}\n\1imagePullPolicy: Never", published)
     kubectl(running.kubeconfig, "apply", "--server-side", "--filename=-", given=manifests)

@@ -1,6 +1,5 @@
 """The MPI operator, unmodified, beside a real cluster: its jobs are gangs there as on the embedded one."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +14,8 @@ from tests.e2e.stories.cluster import Cluster
 
 
 @pytest.fixture
-def running(kubeconfig: str, tmp_path: Path) -> Iterator[Running]:
-    folder = os.environ.get("GPUYARD_OPERATORS")
-    if folder is None:
-        pytest.skip("needs the operators of others: kind/e2e.sh builds them where there is Go")
-    with started(OPERATOR, Path(folder), Path(kubeconfig), tmp_path / "log") as running:
+def running(kubeconfig: str, operators: Path, tmp_path: Path) -> Iterator[Running]:
+    with started(OPERATOR, operators, Path(kubeconfig), tmp_path / "log") as running:
         yield running
     uninstall(Path(kubeconfig), running.source / OPERATOR.manifests)
 
