@@ -117,7 +117,7 @@ def _settled(pod: Pod, request: BindRequest, ledger: Ledger, now: float) -> Boun
 
 
 def _judge(pod: Pod, name: str, seat: Seat | None, ledger: Ledger, now: float) -> Placement | Rejection:
-    node = ledger.node(name, now, {pod.uid})
+    node = ledger.node(name, now, ledger.yielding([pod]))
     if node is None:
         return Rejection(name, Reason.NODE_NOT_READY, "the extender has not seen the node")
     verdict, assumption = feasibility.judge(pod, node, seat), ledger.assumption(pod.uid, now)

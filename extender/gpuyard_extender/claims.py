@@ -22,6 +22,10 @@ class Grade(enum.Enum):
 
     TENTATIVE = ("tentative", settings.TENTATIVE_SECONDS)
     """kube-scheduler was told to prefer this node."""
+    PUSHED = ("pushed", settings.PUSH_SECONDS)
+    """kube-scheduler was told whom to remove for it there."""
+    NOMINATED = ("nominated", settings.NOMINATED_SECONDS)
+    """kube-scheduler is making room for it there."""
     SENT = ("sent", settings.SENT_SECONDS)
     """The Binding is on its way, or nobody knows what became of it."""
     BOUND = ("bound", settings.SENT_SECONDS)
@@ -30,6 +34,16 @@ class Grade(enum.Enum):
     @property
     def seconds(self) -> float:
         return self.value[1]
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether others have to go before the pod can have it, and whoever is more important may be faster."""
+        return self in (Grade.PUSHED, Grade.NOMINATED)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether nothing was decided yet."""
+        return self is Grade.TENTATIVE or self.is_expected
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,15 @@ def gang_of(pod: Pod) -> str:
 
 
 def nominated(priority: int, besides: Collection[str], ledger: Ledger) -> Mapping[str, list[Pod]]:
-    """By node: pods for which place was made there already, and that one of this priority must not pass over."""
+    """By node: pods for which place was made there already, and that one of this priority must not pass over.
+
+    Not those with a claim: that is counted where they are expected.
+    """
     found: dict[str, list[Pod]] = {}
     for other in ledger.pods.all():
-        if other.nominated and other.pending and other.priority >= priority and other.uid not in besides:
+        if not (other.nominated and other.pending) or other.priority < priority or other.uid in besides:
+            continue
+        if ledger.holdings.claim(other.uid) is None:
             found.setdefault(other.nominated, []).append(other)
     return found
 

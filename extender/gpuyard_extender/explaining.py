@@ -52,7 +52,7 @@ def explain_pod(pod: Pod, ledger: Ledger, policy: Policy, now: float) -> Callabl
         return lambda: _explain_unseated(pod, known, policy).to_json()
     if known is not None:
         return known.to_json
-    seated, cluster = ledger.seat(pod.uid, now), ledger.cluster(now, {pod.uid})
+    seated, cluster = ledger.seat(pod.uid, now), ledger.cluster(now, ledger.yielding([pod]))
     if seated is None:
         return lambda: _explain_alone(pod, cluster).to_json()
     leaving = [victim.name for victim in seated[0].victims if not ledger.pods.deleted(victim.uid)]

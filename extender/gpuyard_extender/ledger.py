@@ -127,6 +127,16 @@ class Ledger:
         """UIDs of the seated pods that are bound for sure."""
         return self._arrivals.of(reservation, Grade.BOUND)
 
+    def yielding(self, pods: Collection[Pod]) -> set[str]:
+        """UIDs whose claims do not count for these pods: their own, and those of less important pods that others
+        have yet to make room for, as kube-scheduler has it with nominations."""
+        least, found = min(pod.priority for pod in pods), {pod.uid for pod in pods}
+        for uid in self.assumptions.expected:
+            expected = self.pods.get(uid)
+            if expected is None or expected.priority < least:
+                found.add(uid)
+        return found
+
     def next_expiry(self) -> float | None:
         """When something may expire; None when nothing can."""
         moments = (self.assumptions.next_expiry(), self._seats.next_expiry())
@@ -178,6 +188,6 @@ class Ledger:
         if pod is not None and pod.node:
             return claims.of_pod(pod)
         assumption, seated = self.assumptions.get(uid), self._seats.find(uid)
-        if assumption is not None and (seated is None or assumption.grade is not Grade.TENTATIVE):
+        if assumption is not None and (seated is None or not assumption.grade.is_guess):
             return claims.of_placement(assumption.placement)
         return claims.of_seat(seated[1], pod) if seated else None

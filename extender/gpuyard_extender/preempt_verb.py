@@ -6,14 +6,13 @@ left out: it takes a node without victims for an error. Pods that are on their w
 say so make way for nobody.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Collection, Sequence
 
-from gpuyard.groups.plans import PlanRequest, Unready
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.preempting import preemption
 from gpuyard.preempting.preemption import Preemptor
 from gpuyard.preempting.stakes import Victims
+from gpuyard.verdicts import Rejection
 from gpuyard_extender import feasibility
 from gpuyard_extender.eviction_candidates import (
     candidate,
@@ -26,27 +25,6 @@ from gpuyard_extender.eviction_candidates import (
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
-PUSH_SECONDS: Final = 5.0
-"""How long kube-scheduler, told whom it may remove for a pod, is left to do so."""
-
-
-class Pushes:
-    """The pods for which kube-scheduler was told whom to remove: evicting others for them would cost two."""
-
-    def __init__(self) -> None:
-        self._until: dict[str, float] = {}
-
-    def note(self, uid: str, now: float) -> None:
-        """Victims were named for this pod."""
-        self._until = {known: until for known, until in self._until.items() if until > now}
-        self._until[uid] = now + PUSH_SECONDS
-
-    def under_way(self, request: PlanRequest, now: float) -> Unready | None:
-        """Why nobody is to be evicted for it now: that was so for one of its pods a moment ago."""
-        if request.preempt and any(self._until.get(uid, now) > now for uid in request.members):
-            return Unready("kube-scheduler was told whom to remove for the pod")
-        return None
-
 
 def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> dict[str, Victims]:
     """The victims on each node where the pod can go once they are gone."""
@@ -55,22 +33,33 @@ def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> dict[
     return {name: victims for name, victims in found.items() if victims}
 
 
+def room(pod: Pod, name: str, gone: Collection[str], ledger: Ledger, now: float) -> Placement | None:
+    """The pod's place on a node without those that are `gone` (UIDs) or on their way; None: there is none for it."""
+    leaving = {other.uid for other, _ in held(name, ledger) if other.terminating}
+    node = ledger.node(name, now, {*ledger.yielding([pod]), *leaving, *gone})
+    made_for = nominated(pod.priority, {pod.uid}, ledger).get(name, ())
+    verdict = _judge(pod, with_nominated(node, made_for), ledger, now) if node else None
+    return verdict if isinstance(verdict, Placement) else None
+
+
 def _on_node(pod: Pod, name: str, made_for: Sequence[Pod], ledger: Ledger, now: float) -> Victims | None:
-    seated, node = ledger.seat(pod.uid, now), ledger.node(name, now, {pod.uid})
+    there = [(other, placement_of(other.uid, claim)) for other, claim in held(name, ledger)]
+    leaving = {other.uid for other, _ in there if other.terminating}
+    node = ledger.node(name, now, {*ledger.yielding([pod]), *leaving})
     if node is None:
         return None
-    there = [(other, placement_of(other.uid, claim)) for other, claim in held(name, ledger)]
-    for other, placement in there:
-        if other.terminating:
-            node = node.releasing(placement)
-    # A seat, or none where it needs one: victims do not change that.
-    seat = seated[1] if seated else None
 
     def fits(without: Node) -> bool:
-        return isinstance(feasibility.judge(pod, with_nominated(without, made_for), seat), Placement)
+        return isinstance(_judge(pod, with_nominated(without, made_for), ledger, now), Placement)
 
     staying = [(other, placement) for other, placement in there if not other.terminating]
     budgets = list(ledger.budgets.all())
     candidates = [candidate(other, placed, budgets) for other, placed in staying if not other.spared]
     preemptor = Preemptor(pod.priority, pod.fit.requests, fits)
     return preemption.choose(preemptor, node, candidates, stakes([other for other, _ in staying], ledger))
+
+
+def _judge(pod: Pod, node: Node, ledger: Ledger, now: float) -> Placement | Rejection:
+    """A seat, or none where it needs one: victims do not change that."""
+    seated = ledger.seat(pod.uid, now)
+    return feasibility.judge(pod, node, seated[1] if seated else None)

@@ -25,9 +25,9 @@ def may_spare(search: Search, tenancy: Tenancy, room: Room, ledger: Ledger, now:
     ledger.expire(now)
     then, later = _leaving_then(tenancy), _leaving_now(tenancy, room, ledger)
     wanted = sum((Counter(pod.fit.requests) for pod in search.pods), Counter[str]())
-    own, freer = {pod.uid for pod in search.pods}, dict[str, Node]()
+    yielding, freer = ledger.yielding(search.pods), dict[str, Node]()
     for name in ledger.holdings.changed_since(search.change) | later.keys():
-        node, before = ledger.node(name, now, own), search.cluster.nodes.get(name)
+        node, before = ledger.node(name, now, yielding), search.cluster.nodes.get(name)
         node, before = _without(node, later), _without(before, then)
         if node is not None and (before is None or _is_freer(node, before, wanted)):
             freer[name] = node

@@ -71,7 +71,7 @@ def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, n
 
 def judge(pod: Pod, name: str, ledger: Ledger, now: float) -> Placement | Rejection:
     """The verdict on one node, in full, by the ledger as it is now, in which the pod's own claim does not count."""
-    seated, node = ledger.seat(pod.uid, now), ledger.node(name, now, {pod.uid})
+    seated, node = ledger.seat(pod.uid, now), ledger.node(name, now, ledger.yielding([pod]))
     if node is None:
         return Rejection(name, Reason.NODE_NOT_READY, "the extender has not seen the node")
     return feasibility.judge(pod, node, seated[1] if seated else None)
@@ -97,13 +97,14 @@ def _answers(pod: Pod, names: Sequence[str], rows: Column, ledger: Ledger, now: 
         answers = Answers.uniform(rows, None)
     else:
         answers = holdings.view(pod.fit, pod.request).answers(rows, pod.fit.requests)
-    # What the pod itself claims is counted in `answers`, but must not be.
-    claim = holdings.claim(pod.uid)
-    for name in (claim.node if claim else "", seated[1].node if seated else ""):
+    # What yields to the pod is counted in `answers`, but must not be.
+    yielding = ledger.yielding([pod])
+    claims = [claim for uid in yielding if (claim := holdings.claim(uid)) is not None]
+    for name in (*(claim.node for claim in claims), seated[1].node if seated else ""):
         if name in holdings.fleet.rows:
             answers.verdicts[rows == holdings.fleet.rows[name]] = views.UNDECIDED
     for i in np.flatnonzero(answers.verdicts == views.UNDECIDED).tolist():
-        verdict, node = judge(pod, names[i], ledger, now), ledger.node(names[i], now, {pod.uid})
+        verdict, node = judge(pod, names[i], ledger, now), ledger.node(names[i], now, yielding)
         if node is not None:
             answers.put(i, verdict)
             if not isinstance(pod.request, Rejection):
@@ -125,7 +126,8 @@ def _where(names: Sequence[str], chosen: npt.NDArray[np.bool_]) -> tuple[str, ..
 
 def _assume(pod: Pod, name: str, ledger: Ledger, now: float) -> None:
     """An assumption that is surer than this one stays."""
-    if ledger.assumption(pod.uid, now) is None:
+    known = ledger.assumption(pod.uid, now)
+    if known is None or known.grade.is_guess:
         found = judge(pod, name, ledger, now)
         if isinstance(found, Placement):
             ledger.assume(found, Grade.TENTATIVE, now)

@@ -43,7 +43,7 @@ class Search:
 
     @classmethod
     def of(cls, pods: Sequence[Pod], ledger: Ledger, now: float, wish: Nearness | None) -> "Search":
-        cluster = ledger.cluster(now, {pod.uid for pod in pods})
+        cluster = ledger.cluster(now, ledger.yielding(pods))
         return cls(pods, cluster, ledger.holdings.changes, _siblings(pods, ledger), wish)
 
     def at_others_expense(self, ledger: Ledger) -> "Search":
@@ -115,7 +115,7 @@ class Found:
         """Without the pods that are `gone` (UIDs). Only nodes that have changed are looked at."""
         ledger.expire(now)
         changed, nodes = ledger.holdings.changed_since(self.search.change), dict[str, Node | None]()
-        besides = {*(pod.uid for pod in self.search.pods), *gone}
+        besides = {*ledger.yielding(self.search.pods), *gone}
         for pod, place in zip(self.search.pods, places, strict=True):
             if place.node in changed:
                 node = nodes.get(place.node) or ledger.node(place.node, now, besides)

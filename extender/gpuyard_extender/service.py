@@ -29,7 +29,7 @@ from gpuyard_extender.decisions import Book
 from gpuyard_extender.events import Events
 from gpuyard_extender.experience import Experience
 from gpuyard_extender.ledger import PATHS, Ledger
-from gpuyard_extender.preempt_verb import Pushes
+from gpuyard_extender.pushes import Pushes
 from gpuyard_extender.reports import Reports
 from gpuyard_extender.searching import Found, Search
 from gpuyard_extender.settings import Settings
@@ -57,7 +57,7 @@ class Extender:
         self.ledger = Ledger(self.reports.say)
         self.experience = Experience(self.ledger)
         self._policy = Informed(registry.named(settings.policy), self.experience.workload)
-        self._unlisted, self._pushes = set(PATHS), Pushes()
+        self._unlisted, self._pushes = set(PATHS), Pushes(self.ledger)
         self._binder = Binder(self.ledger, api, runtime, self.reports.say)
         self._waker = Waker(self.ledger, api, runtime, self.reports.say, self.reports.tally)
         self._events = Events(api, runtime)
@@ -98,6 +98,7 @@ class Extender:
         self._waker.filtered(asked.pod, asked.names, bool(found.passed))
         if not found.passed:
             self._events.rejected(asked.pod, found.rejected)
+            self._pushes.filtered(asked.pod, found, now)
         self.reports.filtered(asked.pod, asked.names, found, self.ledger, now)
         return wire.filter_result(asked, found)
 
@@ -121,7 +122,7 @@ class Extender:
         now = self._runtime.now()
         found = preempt_verb.preempt(pod, names, self.ledger, now) if self.ready else {}
         if found:
-            self._pushes.note(pod.uid, now)
+            self._pushes.note(pod, found, now)
         self.reports.preempted(pod, len(names), found, now)
         return wire.preempt_result(found)
 
@@ -196,5 +197,6 @@ class Extender:
         return accounting.account(self.ledger, self._runtime.now())
 
     def _look_again(self) -> None:
+        self._pushes.look_again(self._runtime.now())
         self._binder.look_again()
         self._waker.look_again()
