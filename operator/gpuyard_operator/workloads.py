@@ -42,7 +42,8 @@ class Workload:
     rank: tuple[int, int, Key]
     holds: Amounts
     waiting: tuple[tuple[str, Amounts], ...] = ()
-    """UID and requests of each member that waits, while the group is in line: all that can start is there."""
+    """UID of each member that waits, while the group is in line, and what it asks of what has a quota: groups that
+    differ in nothing else are alike. All that can start is there."""
     needed: int = 1
     kinds: frozenset[tuple[str, str]] = frozenset()
     """Which GPUs its waiting members want: see `queues.kinds`."""
@@ -93,7 +94,8 @@ def read(key: Key, facts: View, about: About, now: float) -> Workload | None:
     group, name = groups.read(facts.group, facts.record), queues.queue_of(facts.group or {}, facts.pods)
     if not name:
         return None
-    models = (about.queue(name) or Queue(name)).models
+    queue = about.queue(name) or Queue(name)
+    models = queue.models
     pods = {str(pod["metadata"]["uid"]): pod for pod in facts.pods if members.read(pod)}
     held = _places(members_of(facts.pods), facts.reservation).items()
     rank = (*turn(_priority(facts.pods), _age(facts.group)), key)
@@ -106,11 +108,15 @@ def read(key: Key, facts: View, about: About, now: float) -> Workload | None:
     asked = [(member.uid, pods[member.uid]) for member in quest.waiting]
     return replace(
         found,
-        waiting=tuple((uid, about.demand(pod, models)) for uid, pod in asked),
+        waiting=tuple((uid, _limited(about.demand(pod, models), queue)) for uid, pod in asked),
         needed=quest.needed,
         kinds=frozenset(kind for _, pod in asked for kind in about.kinds(pod)),
         firm_until=_firm_until(gang),
     )
+
+
+def _limited(amounts: Amounts, queue: Queue) -> Amounts:
+    return {resource: amount for resource, amount in amounts.items() if resource in queue.quota}
 
 
 def _places(found: Sequence[Member], reservation: JSON | None) -> dict[str, str]:

@@ -2,9 +2,13 @@
 
 import pytest
 
+from gpuyard import vocabulary
+from gpuyard.groups.queues import Queue
+from gpuyard_operator import workloads
 from gpuyard_operator.overtaken import Overtaken
 from gpuyard_operator.queueing import LOOK
-from gpuyard_operator.workloads import Workload
+from gpuyard_operator.view import View
+from gpuyard_operator.workloads import About, Workload
 
 
 class Crowd:
@@ -27,11 +31,37 @@ def group(size: int, number: int) -> Workload:
     return Workload(key, "red", (0, number, key), {}, (("uid", {"gpu": size}),))
 
 
+def held_back(name: str, memory: str) -> Workload | None:
+    """A group of one pod with a GPU, in a queue with a quota of GPUs."""
+    about = About(lambda _: Queue("red", {vocabulary.GPU: 4}), lambda _: None)
+    metadata = {"name": name, "uid": name, "namespace": "default"}
+    amounts = {vocabulary.GPU: "1", "memory": memory}
+    spec = {
+        "containers": [{"name": "main", "resources": {"limits": amounts}}],
+        "schedulingGates": [{"name": vocabulary.GANG_GATE}],
+    }
+    labels = {vocabulary.POD_GROUP: name}
+    pod = {"metadata": {**metadata, "labels": labels}, "spec": spec, "status": {"phase": "Pending"}}
+    group = {"metadata": {**metadata, "annotations": {vocabulary.QUEUE: "red"}}, "spec": {"minMember": 1}}
+    return workloads.read(("default", name), View(group, (pod,)), about, 0.0)
+
+
 @pytest.mark.parametrize("each", [1, 100])
 def test_alike_ones_are_judged_as_one(each: int) -> None:
     crowd = Crowd(each)
     assert crowd.overtaken.wake() == set()
     assert len(crowd.judged) == 2
+
+
+def test_groups_that_differ_in_what_has_no_quota_are_alike() -> None:
+    judged = list[Workload]()
+    overtaken = Overtaken(lambda found: judged.append(found) is not None)
+    for number in range(20):
+        found = held_back(f"group-{number}", f"{number + 1}Gi")
+        assert found is not None
+        overtaken.refuse(found)
+    overtaken.wake()
+    assert [found.least for found in judged] == [{vocabulary.GPU: 1}]
 
 
 def test_the_first_of_those_look_again_for_whom_there_is_quota() -> None:
