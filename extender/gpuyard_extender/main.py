@@ -27,7 +27,7 @@ from gpuyard_extender.server import Place, Server
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.ui.routes import Page
-from gpuyard_kube import arguments, logs
+from gpuyard_kube import arguments, descriptors, logs
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.runtime import AsyncioRuntime
@@ -40,6 +40,7 @@ def main() -> None:
     """Run until SIGTERM or SIGINT; Binds in flight are answered first."""
     given = settings.read()
     logs.configure(given.log_format)
+    descriptors.allow_all()  # kube-scheduler has one for each Bind, and those of a whole gang may be held
     for number in (signal.SIGTERM, signal.SIGINT):
         # uvicorn catches the signal, drains, and then raises it anew: here it ends the process without a fuss.
         signal.signal(number, lambda *_: sys.exit(0))

@@ -36,7 +36,9 @@ class Pushes:
         self._told: dict[str, _Push] = {}
 
     def note(self, pod: Pod, victims: Mapping[str, Victims], now: float) -> None:
-        """Victims were named for this pod. Of several nodes kube-scheduler chooses one, and nominates the pod."""
+        """Whom to remove for this pod, if anybody: of several nodes kube-scheduler chooses one, and nominates it."""
+        if not victims:
+            return
         self._told.pop(pod.uid, None)
         self._told = {uid: push for uid, push in self._told.items() if self._matters(uid, push, now)}
         self._told[pod.uid] = _Push(victims, now + PUSH_SECONDS)

@@ -58,9 +58,8 @@ class Extender:
         self.experience = Experience(self.ledger)
         self._policy = Informed(registry.named(settings.policy), self.experience.workload)
         self._unlisted, self._pushes = set(PATHS), Pushes(self.ledger)
-        self._binder = Binder(self.ledger, api, runtime, self.reports.say)
+        self._binder, self._events = Binder(self.ledger, api, runtime, self.reports.say), Events(api, runtime)
         self._waker = Waker(self.ledger, api, runtime, self.reports.say, self.reports.tally)
-        self._events = Events(api, runtime)
 
     @property
     def ready(self) -> bool:
@@ -121,8 +120,7 @@ class Extender:
             return wire.preempt_result({})
         now = self._runtime.now()
         found = preempt_verb.preempt(pod, names, self.ledger, now) if self.ready else {}
-        if found:
-            self._pushes.note(pod, found, now)
+        self._pushes.note(pod, found, now)
         self.reports.preempted(pod, len(names), found, now)
         return wire.preempt_result(found)
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -170,3 +171,20 @@ def test_a_log_of_decisions_that_cannot_be_written_is_said_at_the_start(
         main._book(given)
     assert ended.value.code == 2
     assert "--decisions /nowhere/decisions: No such file or directory; name a file" in capsys.readouterr().err
+
+
+def test_it_may_have_more_connections_than_shells_allow() -> None:
+    async def limits() -> str:
+        process, _, _ = await start("http://127.0.0.1:1")
+        found = Path(f"/proc/{process.pid}/limits").read_text()
+        process.send_signal(signal.SIGTERM)
+        await process.wait()
+        return found
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        found = asyncio.run(limits())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert re.search(rf"Max open files +{hard} +{hard} ", found)
