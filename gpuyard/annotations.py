@@ -9,6 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from gpuyard.hardware.gpus import GPU, Instance
 from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 
@@ -160,11 +162,8 @@ def _canonical(content: dict[str, Any]) -> str:
 def _document(text: str | None) -> dict[str, Any]:
     """The decoded document; empty when it is none of ours or of a version that is not known."""
     try:
-        document = json.loads(text or "")
-        if "\\u" in (text or ""):
-            # Half a surrogate pair is JSON but no Unicode: whoever passed it on would fail at that.
-            json.dumps(document, ensure_ascii=False).encode()
-    except (ValueError, RecursionError):
+        document = orjson.loads(text or "")
+    except orjson.JSONDecodeError:
         return {}
     return document if isinstance(document, dict) and document.get("v") == 1 else {}
 

@@ -135,7 +135,8 @@ def _devices_of(gpu: GPU, inventory: Inventory) -> Iterator[Device]:
 
 def _shares(device: Device, sharing: Sharing) -> Iterator[Device]:
     """The device itself, or what stands for it where its resource is shared."""
-    if (replicas := sharing.of(device.resource)) == 1:
+    shared = sharing.replicas > 1 or sharing.instances  # asked of every instance of thousands of nodes
+    if not shared or (replicas := sharing.of(device.resource)) == 1:
         yield device
         return
     resource = device.resource + vocabulary.SHARED_SUFFIX * sharing.renamed

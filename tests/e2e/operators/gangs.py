@@ -34,16 +34,20 @@ class Place:
         return f"/{prefix}/namespaces/{self.namespace}/{resource}"
 
     async def submit(self, jobs: str, job: JSON) -> str:
-        """Its name, once it was accepted: webhooks are there only when the program is."""
+        """Its name, once it was accepted."""
+        await self.create(self.within(*jobs.split()), job)
+        return str(job["metadata"]["name"])
+
+    async def create(self, path: str, obj: JSON) -> None:
+        """As soon as it is accepted: webhooks are there only when the program is, and their Service follows later."""
         said: list[str] = []
 
         async def is_accepted() -> bool:
-            reply = await self.api.send(Write("POST", self.within(*jobs.split()), job))
+            reply = await self.api.send(Write("POST", path, obj))
             said.append(reply.reason)
             return reply.ok or reply.status == _CONFLICT
 
-        await until(is_accepted, lambda: f"the job is accepted: {said[-1]}\n{self.running.told()}")
-        return str(job["metadata"]["name"])
+        await until(is_accepted, lambda: f"{path} is accepted: {said[-1]}\n{self.running.told()}")
 
     async def refused(self, jobs: str, job: JSON) -> str:
         """Why it is not accepted."""

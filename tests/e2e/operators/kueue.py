@@ -2,43 +2,34 @@
 
 from typing import Final
 
-import yaml
-
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
 from tests.e2e.operators.gangs import Place, runs_as_a_whole, scheduled
-from tests.e2e.operators.programs import kubectl
 from tests.e2e.stories.cluster import until
 
 QUOTA = 2
 """Of the GPUs of the cluster."""
 GATES: Final = [vocabulary.GANG_GATE, "kueue.x-k8s.io/admission", "kueue.x-k8s.io/topology"]
 """Ours, and those by which Kueue holds the pods of a group."""
-_HEAD: Final = {"apiVersion": "kueue.x-k8s.io/v1beta2"}
+_API: Final = "apis/kueue.x-k8s.io/v1beta2"
 _PODS, _GROUPS = "api/v1 pods", f"apis/{vocabulary.POD_GROUP_API} podgroups"
-_WORKLOADS: Final = "apis/kueue.x-k8s.io/v1beta2 workloads"
+_WORKLOADS: Final = f"{_API} workloads"
 """Kueue names one after the group; whoever deletes it deletes the pods."""
 
 
-def open_queue(place: Place) -> None:
+async def open_queue(place: Place) -> None:
     """A way into the quota for the pods of this namespace."""
     quota = {"name": "any", "resources": [{"name": vocabulary.GPU, "nominalQuota": QUOTA}]}
     groups = [{"coveredResources": [vocabulary.GPU], "flavors": [quota]}]
-    queues = [
-        {"kind": "ResourceFlavor", "metadata": {"name": "any"}},
-        {
-            "kind": "ClusterQueue",
-            "metadata": {"name": "gpus"},
-            "spec": {"namespaceSelector": {}, "resourceGroups": groups},
-        },
-        {
-            "kind": "LocalQueue",
-            "metadata": {"name": "team", "namespace": place.namespace},
-            "spec": {"clusterQueue": "gpus"},
-        },
-    ]
-    given = yaml.safe_dump_all(_HEAD | queue for queue in queues)
-    kubectl(place.running.kubeconfig, "apply", "--server-side", "--filename=-", given=given)
+    cluster_queue = {"namespaceSelector": {}, "resourceGroups": groups}
+    await place.create(f"/{_API}/resourceflavors", _queueing("ResourceFlavor", "any"))
+    await place.create(f"/{_API}/clusterqueues", _queueing("ClusterQueue", "gpus", cluster_queue))
+    await place.submit(f"{_API} localqueues", _queueing("LocalQueue", "team", {"clusterQueue": "gpus"}))
+
+
+def _queueing(kind: str, name: str, spec: JSON | None = None) -> JSON:
+    metadata = {"name": name}
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": metadata, "spec": spec or {}}
 
 
 async def gather(place: Place, group: str, pods: int, gpus: int) -> None:
@@ -76,7 +67,7 @@ async def gates(place: Place, group: str) -> list[list[str]]:
 
 async def one_after_the_other(place: Place) -> None:
     """Two gangs, each of which needs the whole quota, on a cluster that has room for both."""
-    open_queue(place)
+    await open_queue(place)
     await gather(place, "first", pods=2, gpus=1)
     await runs_as_a_whole(place, "first", members=2, gpus=2)
     await gather(place, "second", pods=2, gpus=1)

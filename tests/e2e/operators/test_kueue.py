@@ -48,7 +48,7 @@ def test_a_gang_that_has_its_quota_but_no_room_is_held_by_our_gate_alone_and_say
     running: Running,
 ) -> None:
     async def story(place: Place) -> None:
-        kueue.open_queue(place)
+        await kueue.open_queue(place)
         await kueue.submit(place, "large", 2)
         await kueue.submit(place, "small", 1)
         await kueue.gather(place, "ring", pods=2, gpus=1)
