@@ -86,10 +86,11 @@ class Cluster:
         """Let time pass, and everything that is due meanwhile happen."""
         clock = self._yard.clock
         until = clock.now() + seconds
-        while (following := clock.next_at()) is not None and following <= until:
-            self._yard.pass_on()
-        clock.advance_to(until)
         self._yard.settle()
+        while (following := clock.next_at()) is not None and following <= until:
+            clock.advance_to(following)
+            self._yard.settle()
+        clock.advance_to(until)
 
     def pods(self, namespace: str = "default") -> Mapping[str, PodSeen]:
         """The pods of a namespace by name: where each is, with which devices, or why it waits."""
