@@ -16,8 +16,6 @@ class Assumptions:
     def __init__(self) -> None:
         self._by_uid: dict[str, Assumption] = {}
         self._expiries: list[tuple[float, str]] = []
-        self.expected: set[str] = set()
-        """UIDs of the pods for which others have to go first."""
 
     def get(self, uid: str) -> Assumption | None:
         return self._by_uid.get(uid)
@@ -29,11 +27,9 @@ class Assumptions:
         """Count on a placement; it takes the place of an earlier one."""
         found = self._by_uid[placement.uid] = Assumption(placement, grade, now + grade.seconds)
         heapq.heappush(self._expiries, (found.expires, placement.uid))
-        (self.expected.add if grade.is_expected else self.expected.discard)(placement.uid)
 
     def drop(self, uid: str) -> None:
         self._by_uid.pop(uid, None)
-        self.expected.discard(uid)
 
     def expire(self, now: float) -> list[str]:
         """Drop what has expired: the UIDs."""
@@ -42,7 +38,7 @@ class Assumptions:
             _, uid = heapq.heappop(self._expiries)
             found = self._by_uid.get(uid)
             if found is not None and found.expires <= now:
-                self.drop(uid)
+                del self._by_uid[uid]
                 expired.append(uid)
         return expired
 

@@ -22,10 +22,6 @@ class Grade(enum.Enum):
 
     TENTATIVE = ("tentative", settings.TENTATIVE_SECONDS)
     """kube-scheduler was told to prefer this node."""
-    PUSHED = ("pushed", settings.PUSH_SECONDS)
-    """kube-scheduler was told whom to remove for it there."""
-    NOMINATED = ("nominated", settings.NOMINATED_SECONDS)
-    """kube-scheduler is making room for it there."""
     SENT = ("sent", settings.SENT_SECONDS)
     """The Binding is on its way, or nobody knows what became of it."""
     BOUND = ("bound", settings.SENT_SECONDS)
@@ -34,16 +30,6 @@ class Grade(enum.Enum):
     @property
     def seconds(self) -> float:
         return self.value[1]
-
-    @property
-    def is_expected(self) -> bool:
-        """Whether others have to go before the pod can have it, and whoever is more important may be faster."""
-        return self in (Grade.PUSHED, Grade.NOMINATED)
-
-    @property
-    def is_guess(self) -> bool:
-        """Whether nothing was decided yet."""
-        return self is Grade.TENTATIVE or self.is_expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +51,8 @@ class Claim:
     promised: frozenset[str]
     limits: Limits = limits.NONE
     """What its share may use of the GPU."""
+    yields_above: int | None = None
+    """The priority above which pods need not heed it, as kube-scheduler has it with nominations; None: all must."""
 
 
 class Tenants:
@@ -109,7 +97,7 @@ def of_seat(seat: Seat, pod: Pod | None) -> Claim:
     return Claim(seat.node, booked, frozenset(), ids(seat.allocation), pod.limits if pod else limits.NONE)
 
 
-def of_placement(placement: Placement) -> Claim:
-    """The claim of a pod that is about to be bound."""
+def of_placement(placement: Placement, yields_above: int | None = None) -> Claim:
+    """The claim of a pod that is about to be bound, or for which room is made."""
     held = ids(placement.allocation)
-    return Claim(placement.node, placement.requests, frozenset(), held, placement.limits)
+    return Claim(placement.node, placement.requests, frozenset(), held, placement.limits, yields_above)

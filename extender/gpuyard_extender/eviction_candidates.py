@@ -58,11 +58,11 @@ def nominated(priority: int, besides: Collection[str], ledger: Ledger) -> Mappin
     Not those with a claim: that is counted where they are expected.
     """
     found: dict[str, list[Pod]] = {}
-    for other in ledger.pods.all():
-        if not (other.nominated and other.pending) or other.priority < priority or other.uid in besides:
-            continue
-        if ledger.holdings.claim(other.uid) is None:
-            found.setdefault(other.nominated, []).append(other)
+    for name in sorted(ledger.nominated.keys()):
+        for other in ledger.nominated.at(name):
+            unheeded = other.priority < priority or other.uid in besides
+            if not unheeded and ledger.holdings.claim(other.uid) is None:
+                found.setdefault(name, []).append(other)
     return found
 
 

@@ -30,6 +30,8 @@ class Holdings:
         self._facts: dict[str, NodeFacts] = {}
         self._claims: dict[str, Claim] = {}
         self._on_node: dict[str, Tenants] = {}
+        self._yielding: dict[str, int] = {}
+        """UID to the priority above which its claim does not count."""
         self._built: dict[str, Node] = {}
         self._touched: set[str] = set()
         self._changed: dict[str, int] = {}
@@ -46,6 +48,9 @@ class Holdings:
             self._claims[uid] = claim
         if before == claim:
             return
+        self._yielding.pop(uid, None)
+        if claim is not None and claim.yields_above is not None:
+            self._yielding[uid] = claim.yields_above
         if before is not None:
             self._on_node[before.node].remove(uid)
             self._touch(before.node)
@@ -95,6 +100,18 @@ class Holdings:
     def claim(self, uid: str) -> Claim | None:
         """What the pod claims, and where."""
         return self._claims.get(uid)
+
+    def yielding(self, priority: int) -> set[str]:
+        """UIDs of those whose claims do not count for pods of this priority."""
+        return {uid for uid, most in self._yielding.items() if most < priority}
+
+    def by_node(self, uids: Iterable[str]) -> dict[str, set[str]]:
+        """Those of them that claim something, by where."""
+        found: dict[str, set[str]] = {}
+        for uid in uids:
+            if (claim := self._claims.get(uid)) is not None:
+                found.setdefault(claim.node, set()).add(uid)
+        return found
 
     def shapes(self) -> Iterator[tuple[str, Shape]]:
         """What each pod (by UID) with a place asked for."""

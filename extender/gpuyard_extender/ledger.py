@@ -19,6 +19,7 @@ from gpuyard_extender.arrivals import Arrivals
 from gpuyard_extender.assumptions import Assumptions
 from gpuyard_extender.budgets import Budget
 from gpuyard_extender.claims import Assumption, Claim, Grade
+from gpuyard_extender.expectations import Expectations
 from gpuyard_extender.groups import Group
 from gpuyard_extender.holdings import Holdings
 from gpuyard_extender.nodes import NodeFacts
@@ -49,8 +50,10 @@ class Ledger:
         self._nodes: Store[NodeFacts] = Store(nodes.read)
         self._reservations: Store[Reservation] = Store(reservations.from_object)
         self._members = Index(groups.membership)
+        self.nominated: Index[str, Pod] = Index(pods.nominated_for)
+        """By node: the pods for which kube-scheduler makes place there."""
         self._seats, self._arrivals = Seats(), Arrivals()
-        self.assumptions = Assumptions()
+        self.assumptions, self.expectations = Assumptions(), Expectations()
         self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], None]]] = {
             "pods": (self.pods, self._pods_changed),
             "nodes": (self._nodes, self._nodes_changed),
@@ -76,18 +79,18 @@ class Ledger:
         if self.pods.deleted(placement.uid):
             return
         self.assumptions.put(placement, grade, now)
-        self._settle(placement.uid)
+        self.settle(placement.uid)
 
     def forget(self, uid: str, grade: Grade) -> None:
         """Drop the assumption about a pod if it is of this grade."""
         found = self.assumptions.get(uid)
         if found is not None and found.grade is grade:
             self.assumptions.drop(uid)
-            self._settle(uid)
+            self.settle(uid)
 
     def promise(self, reservation: Reservation) -> None:
         """Keep the places of a planned gang until its Reservation is seen or expires."""
-        self._settle(*self._seats.promise(reservation))
+        self.settle(*self._seats.promise(reservation))
 
     # --- questions
 
@@ -128,33 +131,31 @@ class Ledger:
         return self._arrivals.of(reservation, Grade.BOUND)
 
     def yielding(self, pods: Collection[Pod]) -> set[str]:
-        """UIDs whose claims do not count for these pods: their own, and those of less important pods that others
-        have yet to make room for, as kube-scheduler has it with nominations."""
-        least, found = min(pod.priority for pod in pods), {pod.uid for pod in pods}
-        for uid in self.assumptions.expected:
-            expected = self.pods.get(uid)
-            if expected is None or expected.priority < least:
-                found.add(uid)
-        return found
+        """UIDs whose claims do not count for these pods: their own, and those that yield to them."""
+        least = min(pod.priority for pod in pods)
+        return {pod.uid for pod in pods} | self.holdings.yielding(least)
 
     def next_expiry(self) -> float | None:
         """When something may expire; None when nothing can."""
-        moments = (self.assumptions.next_expiry(), self._seats.next_expiry())
+        moments = (it.next_expiry() for it in (self.assumptions, self.expectations, self._seats))
         return min((moment for moment in moments if moment is not None), default=None)
 
     def expire(self, now: float) -> None:
         """Drop what has expired; every question about a moment does so."""
-        self._settle(*self._seats.expire(now), *self.assumptions.expire(now))
+        self.settle(*self._seats.expire(now), *self.assumptions.expire(now), *self.expectations.expire(now))
 
     # --- keeping the claims
 
     def _pods_changed(self, changes: Collection[Change[Pod]]) -> None:
         self._members.take(changes)
+        self.nominated.take(changes)
         for change in changes:
             pod = change.after
             if pod is None or pod.node or pod.ended:
                 self.assumptions.drop(change.uid)
-            self._settle(change.uid)
+            if pod is None or not pod.pending:
+                self.expectations.drop(change.uid)
+            self.settle(change.uid)
             if pod is not None and pod.unplanned and not (change.before and change.before.unplanned):
                 self._report_unplanned(pod)
 
@@ -174,9 +175,10 @@ class Ledger:
 
     def _reservations_changed(self, changes: Iterable[Change[Reservation]]) -> None:
         for change in changes:
-            self._settle(*self._seats.record(change.before, change.after))
+            self.settle(*self._seats.record(change.before, change.after))
 
-    def _settle(self, *uids: str) -> None:
+    def settle(self, *uids: str) -> None:
+        """What is known of these pods has changed: what they claim is said anew."""
         for uid in uids:
             self.holdings.set_claim(uid, self._claim(uid))
             self._arrivals.settle(uid, self.pods.get(uid), self.assumptions.get(uid))
@@ -188,6 +190,9 @@ class Ledger:
         if pod is not None and pod.node:
             return claims.of_pod(pod)
         assumption, seated = self.assumptions.get(uid), self._seats.find(uid)
-        if assumption is not None and (seated is None or not assumption.grade.is_guess):
+        if assumption is not None and (seated is None or assumption.grade is not Grade.TENTATIVE):
             return claims.of_placement(assumption.placement)
-        return claims.of_seat(seated[1], pod) if seated else None
+        if seated is not None:
+            return claims.of_seat(seated[1], pod)
+        expected = self.expectations.get(uid)
+        return claims.of_placement(expected.placement, expected.priority) if expected else None

@@ -65,6 +65,7 @@ class Metrics(Collector):
             f"{PREFIX}_woken_pods", "Pods made to be tried again after a rejection.", value=tally.woken
         )
         assumed = Counter(found.grade.name.lower() for found in ledger.assumptions.all())
+        assumed += Counter(expected=len(ledger.expectations))
         yield gauged(
             f"{PREFIX}_assumed_pods",
             "Pods with devices that the API does not show yet, by how sure that is.",

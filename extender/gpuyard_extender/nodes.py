@@ -47,12 +47,14 @@ def read(obj: JSON) -> NodeFacts | None:
 def build(facts: NodeFacts, tenants: Tenants, besides: Collection[str] = ()) -> Node:
     """The node with the claims of all pods on it, except those of `besides` (UIDs).
 
-    A device with two claims belongs to the pod that holds it, not to the one that it was promised to.
+    A device with two claims belongs to the pod that holds it, not to the one that it was promised to, and least of
+    all to one that others have yet to leave it to.
     """
     booked = dict(tenants.booked)
     for uid in set(besides) & tenants.claims.keys():
         claims.add(booked, tenants.claims[uid], -1)
     counted = [(uid, claim) for uid, claim in sorted(tenants.holders.items()) if uid not in besides]
+    counted.sort(key=lambda found: found[1].yields_above is not None)
     owners: dict[str, str] = {}
     contested: dict[str, tuple[str, ...]] = {}
     taken = [(uid, c.held) for uid, c in counted if c.held] + [

@@ -120,7 +120,7 @@ def _kept(request: PlanRequest, ledger: Ledger, now: float) -> Reservation | Non
 
 
 def _holds(seat: Seat, ledger: Ledger, now: float) -> bool:
-    pod, node = ledger.pods.get(seat.uid), ledger.node(seat.node, now, {seat.uid})
-    if pod is None or node is None:
+    if (pod := ledger.pods.get(seat.uid)) is None:
         return False
-    return isinstance(feasibility.judge(pod, node, seat), Placement)
+    node = ledger.node(seat.node, now, ledger.yielding([pod]))
+    return node is not None and isinstance(feasibility.judge(pod, node, seat), Placement)

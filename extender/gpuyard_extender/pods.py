@@ -96,6 +96,11 @@ class Pod:
         return bool(self.node) and not self.ended and has_gpus and not (self.plan or self.truth)
 
 
+def nominated_for(pod: Pod) -> str | None:
+    """The node on which a pod is to be that waits for it; None where it does not."""
+    return pod.nominated if pod.nominated and pod.pending else None
+
+
 def read(obj: JSON) -> Pod | None:
     """The pod in an API object; None when the object cannot be used."""
     try:

@@ -1,8 +1,9 @@
 """Room that kube-scheduler makes for pods, by what the verb Preempt has told it.
 
 Stands for the nominator of kube-scheduler's queue, which an extender cannot ask. Laws: nobody else is evicted for
-such a pod; its devices are kept for it from the answer on, against pods that are not more important; and that goes on
-when kube-scheduler takes the nomination back because it knew of the victims' end before the extender did.
+such a pod; its devices are kept for it, against pods that are not more important, from the answer on where that named
+one node, else from when it is seen which one kube-scheduler has chosen; and that goes on when the nomination is taken
+back because kube-scheduler knew of the victims' end before the extender did.
 """
 
 import itertools
@@ -13,19 +14,26 @@ from gpuyard.groups.plans import PlanRequest, Unready
 from gpuyard.placing.cluster import Placement
 from gpuyard.preempting.stakes import Victims
 from gpuyard_extender import preempt_verb
-from gpuyard_extender.claims import Grade
+from gpuyard_extender.evicting import MOST_SECONDS
+from gpuyard_extender.expectations import Expectation
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.scheduling import Filtered
-from gpuyard_extender.settings import PUSH_SECONDS
+from gpuyard_extender.settings import NOMINATED_SECONDS, PUSH_SECONDS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Push:
-    """The victims that were named on each node, until when kube-scheduler is left to remove those of one."""
+    """The victims that were named on each node, and until when kube-scheduler is left to remove those of one.
+
+    `first`: when some were named first, without any that went since. `looked`: the node for which room was looked for
+    last, and the ledger's count of changes then.
+    """
 
     victims: Mapping[str, Victims]
     until: float
+    first: float
+    looked: tuple[str, int] = ("", 0)
 
 
 class Pushes:
@@ -39,31 +47,37 @@ class Pushes:
         """Whom to remove for this pod, if anybody: of several nodes kube-scheduler chooses one, and nominates it."""
         if not victims:
             return
-        self._told.pop(pod.uid, None)
+        before = self._told.pop(pod.uid, None)
         self._told = {uid: push for uid, push in self._told.items() if self._matters(uid, push, now)}
-        self._told[pod.uid] = _Push(victims, now + PUSH_SECONDS)
-        if len(victims) == 1:
-            self._keep(pod, next(iter(victims)), Grade.PUSHED, now)
+        # Asked again and again, kube-scheduler does not do it: the room is not to be idle for ever.
+        first = before.first if before is not None and before.until > now else now
+        self._told[pod.uid] = _Push(victims, now + PUSH_SECONDS, first)
+        known = self._ledger.expectations.get(pod.uid)
+        if known is not None and known.placement.node not in victims:
+            self._give_up(pod.uid)
+        if len(victims) == 1 and now < first + PUSH_SECONDS:
+            self._keep(pod, next(iter(victims)), first + PUSH_SECONDS, now)
 
     def look_again(self, now: float) -> None:
-        """The ledger has changed: some pod may have been nominated."""
+        """The ledger has changed: it may be known by now which node was chosen for a pod."""
         recent = itertools.takewhile(lambda told: told[1].until > now, reversed(self._told.items()))
         for uid, push in list(recent):
-            pod, known = self._ledger.pods.get(uid), self._ledger.assumption(uid, now)
-            if pod is None or not pod.pending or pod.nominated not in push.victims:
-                continue
-            if known is None or known.grade is Grade.PUSHED:
-                self._keep(pod, pod.nominated, Grade.NOMINATED, now)
+            pod, known = self._ledger.pods.get(uid), self._ledger.expectations.get(uid)
+            node = self._chosen(pod, push) if pod is not None and pod.pending else ""
+            kept = known is not None and known.placement.node == node and known.expires > push.until
+            if pod is not None and node and not kept and self._is_news(push, node):
+                longest = max(map(self._grace_seconds, push.victims[node].uids), default=0)
+                self._keep(pod, node, now + longest + NOMINATED_SECONDS, now)
 
     def filtered(self, pod: Pod, found: Filtered, now: float) -> None:
         """Where it would not fit even without the victims nothing is kept any longer."""
-        known = self._ledger.assumption(pod.uid, now)
-        if known is None or not known.grade.is_expected or pod.uid not in self._told:
+        known = self._ledger.expectations.get(pod.uid)
+        if known is None or pod.uid not in self._told:
             return
         node = known.placement.node
         refused = any(node in names for names in found.rejected.values())
         if refused and self._place(pod, node, now) is None:
-            self._ledger.forget(pod.uid, known.grade)
+            self._give_up(pod.uid)
 
     def under_way(self, request: PlanRequest, now: float) -> Unready | None:
         """Why nobody is to be evicted for it now: that was so for one of its pods a moment ago."""
@@ -72,14 +86,40 @@ class Pushes:
             return Unready("kube-scheduler was told whom to remove for the pod")
         return None
 
-    def _keep(self, pod: Pod, node: str, grade: Grade, now: float) -> None:
-        place = self._place(pod, node, now)
-        if place is not None:
-            self._ledger.assume(place, grade, now)
+    def _chosen(self, pod: Pod, push: _Push) -> str:
+        """The node that the pod is nominated for, or where victims are going already; empty where nobody knows."""
+        if pod.nominated in push.victims:
+            return pod.nominated
+        going = (name for name, victims in push.victims.items() if any(map(self._is_leaving, victims.uids)))
+        return next(going, "")
+
+    def _is_leaving(self, uid: str) -> bool:
+        pod = self._ledger.pods.get(uid)
+        return pod.terminating if pod is not None else self._ledger.pods.deleted(uid)
+
+    def _grace_seconds(self, uid: str) -> int:
+        pod = self._ledger.pods.get(uid)
+        return min(pod.grace_seconds, MOST_SECONDS) if pod is not None else 0
+
+    def _is_news(self, push: _Push, node: str) -> bool:
+        """Whether something has changed since room was looked for there."""
+        (before, change), holdings = push.looked, self._ledger.holdings
+        push.looked = node, holdings.changes
+        return before != node or node in holdings.changed_since(change)
+
+    def _keep(self, pod: Pod, node: str, until: float, now: float) -> None:
+        known, place = self._ledger.pods.get(pod.uid), self._place(pod, node, now)
+        if place is not None and (known is None or known.pending):
+            self._ledger.expectations.put(Expectation(place, pod.priority, until))
+            self._ledger.settle(pod.uid)
+
+    def _give_up(self, uid: str) -> None:
+        self._ledger.expectations.drop(uid)
+        self._ledger.settle(uid)
 
     def _place(self, pod: Pod, node: str, now: float) -> Placement | None:
         victims = self._told[pod.uid].victims.get(node)
         return preempt_verb.room(pod, node, victims.uids, self._ledger, now) if victims else None
 
     def _matters(self, uid: str, push: _Push, now: float) -> bool:
-        return push.until > now or uid in self._ledger.assumptions.expected
+        return push.until > now or self._ledger.expectations.get(uid) is not None

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gpuyard.groups.reservations import Seat
 from gpuyard.placing import scoring, views
-from gpuyard.placing.cluster import Placement
+from gpuyard.placing.cluster import Node, Placement
 from gpuyard.placing.views import Answers
 from gpuyard.policies.candidates import Policy
 from gpuyard.policies.workload import Column
@@ -71,10 +72,8 @@ def prioritize(pod: Pod, names: Sequence[str], ledger: Ledger, policy: Policy, n
 
 def judge(pod: Pod, name: str, ledger: Ledger, now: float) -> Placement | Rejection:
     """The verdict on one node, in full, by the ledger as it is now, in which the pod's own claim does not count."""
-    seated, node = ledger.seat(pod.uid, now), ledger.node(name, now, ledger.yielding([pod]))
-    if node is None:
-        return Rejection(name, Reason.NODE_NOT_READY, "the extender has not seen the node")
-    return feasibility.judge(pod, node, seated[1] if seated else None)
+    seated = ledger.seat(pod.uid, now)
+    return _verdict(pod, name, ledger.node(name, now, ledger.yielding([pod])), seated[1] if seated else None)
 
 
 def _once(names: Sequence[str], ledger: Ledger) -> tuple[Sequence[str], Column]:
@@ -98,18 +97,24 @@ def _answers(pod: Pod, names: Sequence[str], rows: Column, ledger: Ledger, now: 
     else:
         answers = holdings.view(pod.fit, pod.request).answers(rows, pod.fit.requests)
     # What yields to the pod is counted in `answers`, but must not be.
-    yielding = ledger.yielding([pod])
-    claims = [claim for uid in yielding if (claim := holdings.claim(uid)) is not None]
-    for name in (*(claim.node for claim in claims), seated[1].node if seated else ""):
+    yielding = holdings.by_node(ledger.yielding([pod]))
+    seat = seated[1] if seated else None
+    for name in (*yielding, seat.node if seat else ""):
         if name in holdings.fleet.rows:
             answers.verdicts[rows == holdings.fleet.rows[name]] = views.UNDECIDED
     for i in np.flatnonzero(answers.verdicts == views.UNDECIDED).tolist():
-        verdict, node = judge(pod, names[i], ledger, now), ledger.node(names[i], now, yielding)
+        node = ledger.node(names[i], now, yielding.get(names[i], ()))
         if node is not None:
-            answers.put(i, verdict)
+            answers.put(i, _verdict(pod, names[i], node, seat))
             if not isinstance(pod.request, Rejection):
                 answers.meet(i, pod.fit, pod.request, node)
     return answers
+
+
+def _verdict(pod: Pod, name: str, node: Node | None, seat: Seat | None) -> Placement | Rejection:
+    if node is None:
+        return Rejection(name, Reason.NODE_NOT_READY, "the extender has not seen the node")
+    return feasibility.judge(pod, node, seat)
 
 
 def _sorted_out(names: Sequence[str], answers: Answers) -> Filtered:
@@ -126,8 +131,7 @@ def _where(names: Sequence[str], chosen: npt.NDArray[np.bool_]) -> tuple[str, ..
 
 def _assume(pod: Pod, name: str, ledger: Ledger, now: float) -> None:
     """An assumption that is surer than this one stays."""
-    known = ledger.assumption(pod.uid, now)
-    if known is None or known.grade.is_guess:
+    if ledger.assumption(pod.uid, now) is None:
         found = judge(pod, name, ledger, now)
         if isinstance(found, Placement):
             ledger.assume(found, Grade.TENTATIVE, now)

@@ -34,9 +34,8 @@ TENTATIVE_SECONDS: Final = 5.0
 PUSH_SECONDS: Final = 5.0
 """How long kube-scheduler, told whom it may remove for a pod, is left to do so."""
 
-NOMINATED_SECONDS: Final = 60.0
-"""How long room is kept for a pod for which others go: as a rule they take 30 s at most, and kube-scheduler forgets
-whom it makes room for when it tries again a moment before the extender has seen them go."""
+NOMINATED_SECONDS: Final = 30.0
+"""How long room is kept for a pod once its victims may have taken all their time to end."""
 
 SENT_SECONDS: Final = 60.0
 """How long a pod counts on the node that its Binding named, until it is seen there."""

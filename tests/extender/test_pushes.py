@@ -1,14 +1,20 @@
 """Room that kube-scheduler makes by the verb Preempt stays its preemptor's."""
 
+import copy
+from collections.abc import Callable
+
+import pytest
+
 from gpuyard.groups.plans import Planned, PlanRequest
 from gpuyard.writes import JSON
+from gpuyard_extender.searching import Found
 from gpuyard_extender.settings import NOMINATED_SECONDS, PUSH_SECONDS
-from tests.extender.builders import Stage, gpu_node, gpu_pod, pod_group
+from tests.extender.builders import Stage, device, gpu_node, gpu_pod, pod_group, reservation
 from tests.extender.test_preempt_verb import important, offered, running
 
 
-def passes(stage: Stage, pod: JSON) -> list[str]:
-    return stage.filter(pod)["NodeNames"]
+def passes(stage: Stage, pod: JSON, *nodes: str) -> list[str]:
+    return stage.filter(pod, *nodes)["NodeNames"]
 
 
 def pushed(stage: Stage, pod: JSON, *victims: str, node: str = "n1") -> JSON:
@@ -119,3 +125,173 @@ def test_a_preemptor_that_is_gone_keeps_nothing() -> None:
     other = gpu_pod("other")
     stage.create(other)
     assert passes(stage, other) == ["n1"]
+
+
+def gone(stage: Stage, name: str) -> None:
+    stage.delete(stage.server.pods[name])
+
+
+def newcomer(stage: Stage, name: str = "other", gpus: int = 1) -> JSON:
+    pod = gpu_pod(name, gpus)
+    stage.create(pod)
+    return pod
+
+
+def member(stage: Stage, priority: int) -> PlanRequest:
+    """The question about a gang of one."""
+    stage.extender.observe("podgroups", "ADDED", pod_group("solo", 1))
+    pod = gpu_pod("m0", group="solo")
+    pod["spec"]["priority"] = priority
+    stage.create(pod)
+    return PlanRequest("default", "solo", 1, ("uid-m0",))
+
+
+def test_victims_that_take_long_to_end_do_not_end_it() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    slow = running("slow", "n1", 0)
+    slow["spec"]["terminationGracePeriodSeconds"] = 120
+    stage.create(slow)
+    pushed(stage, important("urgent"), "slow")
+    stage.wait(120)
+    gone(stage, "slow")
+    assert passes(stage, newcomer(stage)) == []
+
+
+@pytest.mark.parametrize("unbound", ["refused", "never tried"])
+def test_a_place_that_came_to_nothing_does_not_end_it(unbound: str) -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("a", "n1", 0))
+    urgent = pushed(stage, important("urgent"), "a")
+    gone(stage, "a")
+    stage.wait(PUSH_SECONDS + 1)
+    assert passes(stage, urgent) == ["n1"]
+    if unbound == "refused":
+        stage.server.failures = [409]
+        assert stage.bound(urgent, "n1") != ""
+    stage.wait(PUSH_SECONDS + 1)
+    assert passes(stage, newcomer(stage)) == []
+
+
+def test_it_moves_with_the_nomination() -> None:
+    stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1), gpu_node("n3", 1))
+    stage.create(running("a", "n1", 0), running("b", "n2", 0), running("c", "n3", 0))
+    urgent = pushed(stage, important("urgent"), "a", node="n1")
+    gone(stage, "a")
+    assert set(offered(stage, urgent, "n2", "n3")) == {"n2", "n3"}
+    assert passes(stage, newcomer(stage)) == ["n1"], "kube-scheduler has lost interest in it"
+    stage.change("urgent", "status", nominatedNodeName="n2")
+    gone(stage, "b")
+    assert passes(stage, newcomer(stage, "another"), "n2") == []
+
+
+def test_of_several_nodes_the_one_whose_victims_go_is_kept_before_a_nomination_is_seen() -> None:
+    stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1))
+    stage.create(running("a", "n1", 0), running("b", "n2", 0), important("urgent"))
+    assert set(offered(stage, stage.server.pods["urgent"])) == {"n1", "n2"}
+    gone(stage, "a")
+    assert not isinstance(stage.extender.plan(member(stage, priority=0)), Planned)
+
+
+def test_what_kube_scheduler_never_does_keeps_no_room_for_ever() -> None:
+    stage = Stage(gpu_node("n1", 2))
+    stage.create(running("a", "n1", 0), important("urgent", gpus=2))
+    other = newcomer(stage)
+    for _ in range(3):
+        offered(stage, stage.server.pods["urgent"])
+        stage.wait(PUSH_SECONDS - 1)
+    assert passes(stage, other) == ["n1"]
+
+
+def test_a_preemptor_that_is_ending_keeps_nothing() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("a", "n1", 0))
+    urgent = pushed(stage, important("urgent"), "a")
+    stage.change("urgent", "metadata", deletionTimestamp="2026-01-01T00:00:00Z")
+    gone(stage, "a")
+    assert passes(stage, newcomer(stage)) == ["n1"]
+    gone(stage, "other")
+    stage.create(running("b", "n1", 0))
+    assert offered(stage, urgent) == {"n1": ["uid-b"]}, "asked late"
+    gone(stage, "b")
+    assert passes(stage, newcomer(stage, "another")) == ["n1"]
+
+
+def has_been_seen_bound(stage: Stage) -> None:
+    assert stage.bound(stage.server.pods["first"], "n1") == ""
+    stage.create(stage.server.pods["first"])
+
+
+def is_being_bound(stage: Stage) -> None:
+    stage.server.slow = 10
+    stage.bind(stage.server.pods["first"], "n1")
+    stage.settle()
+
+
+def may_have_been_bound(stage: Stage) -> None:
+    stage.server.failures, stage.server.silent = [503], True
+    assert stage.bound(stage.server.pods["first"], "n1") != ""
+
+
+@pytest.mark.parametrize("happens", [has_been_seen_bound, is_being_bound, may_have_been_bound])
+def test_a_late_question_about_a_pod_whose_binding_was_sent_gives_its_devices_to_nobody(
+    happens: Callable[[Stage], None],
+) -> None:
+    stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1))
+    stage.create(running("low", "n2", 0), important("first"))
+    before = copy.deepcopy(stage.server.pods["first"])
+    assert passes(stage, before) == ["n1"]
+    happens(stage)
+    offered(stage, before, "n2")
+    stage.wait(PUSH_SECONDS + 1)
+    vip = important("vip", priority=1000)
+    stage.create(vip)
+    assert passes(stage, vip) == []
+
+
+def test_a_seat_is_given_up_for_nobody() -> None:
+    stage = Stage(gpu_node("n1", 1, cpu="8"))
+    stage.create(gpu_pod("low", 0, node="n1", cpu="8", phase="Running"))
+    member(stage, priority=100)
+    seat = {"m0": ("n1", [device("n1", 0)])}
+    record = reservation("solo", seat, expires=stage.clock.now() + 300, needed=1)
+    stage.extender.observe("reservations", "ADDED", record)
+    assert offered(stage, stage.server.pods["m0"]) == {"n1": ["uid-low"]}
+    gone(stage, "low")
+    vip = important("vip", priority=1000)
+    stage.create(vip)
+    assert passes(stage, vip) == []
+
+
+def test_a_plan_that_passed_over_it_is_made_anew_once_the_pod_is_bound_there() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("a", "n1", 0))
+    urgent = pushed(stage, important("urgent"), "a")
+    gone(stage, "a")
+    request = member(stage, priority=1000)
+    found = stage.extender.search(request)()
+    assert isinstance(found, Found)
+    assert passes(stage, urgent) == ["n1"]
+    assert stage.bound(urgent, "n1") == ""
+    stage.create(stage.server.pods["urgent"])
+    assert not isinstance(stage.extender.planned(request, found), Planned)
+
+
+def test_a_plan_that_passes_over_it_is_the_same_when_asked_for_again() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("a", "n1", 0))
+    pushed(stage, important("urgent"), "a")
+    gone(stage, "a")
+    request = member(stage, priority=1000)
+    first = stage.extender.plan(request)
+    stage.wait(1)
+    assert isinstance(first, Planned)
+    assert stage.extender.plan(request) == first
+
+
+def test_the_device_is_its_owners_as_long_as_it_has_one() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("z-victim", "n1", 0))
+    pushed(stage, important("a-urgent"), "z-victim")
+    node = stage.extender.ledger.node("n1", stage.clock.now())
+    assert node is not None
+    assert [*node.owners.values()] == ["uid-z-victim"]

@@ -11,6 +11,7 @@ from typing import Final
 from gpuyard.placing.cluster import Node
 from gpuyard.pods.requests import is_device_resource
 from gpuyard.writes import JSON
+from gpuyard_extender.claims import Grade
 from gpuyard_extender.packing import packed
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.service import Extender
@@ -85,7 +86,7 @@ class Painter:
         """What a pod without a node has all the same."""
         found = self._extender.ledger.assumption(pod.uid, now)
         if found is not None:
-            return "assumed" if found.grade.is_guess else "binding"
+            return "assumed" if found.grade is Grade.TENTATIVE else "binding"
         return "seated" if self._extender.ledger.seat(pod.uid, now) else "waiting"
 
     def _paint_groups(self) -> None:
