@@ -43,21 +43,38 @@ async def members_that_were_let_go_and_lost_their_places_are_unschedulable_to_al
     await cluster.gather("ring", 2)
     await cluster.submit("ring-0", 8, group="ring", schedulerName=NOBODY)
     await cluster.submit("ring-1", 8, group="ring")
-
-    async def let_go() -> bool:
-        return not any(map(_gates, (await cluster.pods()).values()))
-
-    await until(let_go, "all gates have fallen")
+    await until(lambda: _let_go(cluster), "all gates have fallen")
     await cluster.delete("ring-0")
 
-    async def visible() -> bool:
-        found = condition((await cluster.pods())["ring-1"].get("status") or {}, "PodScheduled")
-        return (found.get("status"), found.get("reason")) == ("False", "Unschedulable")
-
-    await until(visible, "the member that is left is Unschedulable")
+    await until(lambda: _unschedulable(cluster, "ring-1"), "the member that is left is Unschedulable")
     await cluster.submit("ring-2", 8, group="ring")
     await cluster.running(["ring-1", "ring-2"])
     await cluster.sound()
+
+
+async def a_pod_that_only_reserved_places_keep_out_is_tried_again_when_they_are_given_up(
+    cluster: Cluster,
+) -> None:
+    """X26: kube-scheduler sees no change then, and would try the pod minutes later."""
+    members = [f"ring-{number}" for number in range(3)]
+    await cluster.gather("ring", 3)
+    await asyncio.gather(*(cluster.submit(name, 8, group="ring", schedulerName=NOBODY) for name in members))
+    await until(lambda: _let_go(cluster), "all gates have fallen")
+    await cluster.submit("late", 8)
+    await until(lambda: _unschedulable(cluster, "late"), "the pod has been refused")
+    await cluster.delete(*members)
+    pods = await cluster.running(["late"])
+    assert vocabulary.WOKEN in pods["late"]["metadata"]["annotations"]
+    await cluster.sound()
+
+
+async def _let_go(cluster: Cluster) -> bool:
+    return not any(map(_gates, (await cluster.pods()).values()))
+
+
+async def _unschedulable(cluster: Cluster, name: str) -> bool:
+    found = condition((await cluster.pods())[name].get("status") or {}, "PodScheduled")
+    return (found.get("status"), found.get("reason")) == ("False", "Unschedulable")
 
 
 def _groups(cluster: Cluster) -> str:

@@ -27,6 +27,7 @@ STORIES: tuple[Story, ...] = (
     gangs.members_that_come_before_their_group_wait_and_start_when_it_comes,
     gangs.a_minimum_below_one_is_refused_by_the_name_of_its_field_and_none_means_one,
     gangs.members_that_were_let_go_and_lost_their_places_are_unschedulable_to_all,
+    gangs.a_pod_that_only_reserved_places_keep_out_is_tried_again_when_they_are_given_up,
     preemptions.a_budget_is_kept_while_another_pod_can_go_and_broken_when_none_can,
     preemptions.a_gang_loses_just_the_member_whose_place_is_needed_and_is_joined_again,
     nodes.pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served,
