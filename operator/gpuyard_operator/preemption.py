@@ -20,7 +20,6 @@ kube-scheduler must have said that it is unschedulable, and must not make room f
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpuyard import vocabulary
 from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation, Victim
 from gpuyard.narration import few
@@ -51,11 +50,9 @@ def evict_victims(gang: Gang, view: View, reservation: Reservation) -> Decision 
         return _give_up(actions.unreserve(gang.group, view.reservation))
     verdict = reasons.preempting(_names(reservation.victims))
     cleared = _clear(view, f"pod group {gang.group.namespace}/{gang.group.name}")
-    about = reasons.about(vocabulary.POD_GROUP_API, "PodGroup", gang.group)
     # kube-scheduler keeps the CPU and memory that become free for them, too.
     writes = (*gang.report(verdict), *actions.nominate(seated), *cleared.writes)
-    events = _told(cleared, about, reservation)
-    return replace(cleared, writes=writes, requeue_at=reservation.expires, events=events)
+    return replace(cleared, writes=writes, requeue_at=reservation.expires)
 
 
 def alone(view: View, now: float) -> Decision:
@@ -98,7 +95,7 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
     seated = _seated(members, reservation)
     if view.preemption.present and _is_useful(view, seated, reservation, now):
         cleared = _clear(view, f"pod {reservation.namespace}/{reservation.seats[0].name}")
-        events = _told(cleared, reasons.about("v1", "Pod", seated[0][0]), reservation)
+        events = (_told(seated[0][0], reservation),) if cleared.evicts else ()
         return replace(cleared, requeue_at=reservation.expires, events=events)
     if not seated:
         return Decision((unreserve,), says="its place is reserved no longer: the pod waits no more")
@@ -152,9 +149,9 @@ def _clear(view: View, preemptor: str) -> Decision:
     return Decision(writes, says=says, evicts=bool(going), written=written)
 
 
-def _told(cleared: Decision, about: JSON, reservation: Reservation) -> tuple[Told, ...]:
-    told = Told(about, "Preempting", f"Evicts for it: {_names(reservation.victims)}")
-    return (told,) if cleared.evicts else ()
+def _told(member: Member, reservation: Reservation) -> Told:
+    about = reasons.about("v1", "Pod", member)
+    return Told(about, "Preempting", f"Evicts for it: {_names(reservation.victims)}")
 
 
 def _names(victims: Sequence[Victim]) -> str:

@@ -7,13 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gpuyard import vocabulary
-from gpuyard.groups import reservations
 from gpuyard.groups.plans import Unplaceable
 from gpuyard.groups.reservations import Victim
 from gpuyard.verdicts import EXPIRED, RELEASED, Reason, Rejection
 from gpuyard.verdicts import SCHEDULED as KIND
-from gpuyard.writes import JSON, Write
-from gpuyard_kube.conditions import condition
+from gpuyard.writes import JSON
 from gpuyard_kube.recording import Told
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
@@ -22,6 +20,8 @@ from gpuyard_operator.status import Verdict
 STARTING, PREEMPTING, SCHEDULED = "GangStarting", "GangPreempting", "GangScheduled"
 BAD = (Reason.GANG_UNPLACEABLE, Reason.INVALID_REQUEST, Reason.NO_SUCH_QUEUE, EXPIRED, RELEASED)
 """What somebody has to see to."""
+PASSING = (Reason.GANG_WAITING, Reason.QUEUED_BEHIND, STARTING)
+"""What a gang may say within a second while it starts as it should."""
 NODES_NAMED = 5
 """A message names so many nodes; the others are counted."""
 
@@ -91,20 +91,13 @@ def _text(rejection: Rejection) -> str:
     return f"{rejection.node}: {why}" if rejection.node else why
 
 
-def events(group: Group, writes: Sequence[Write]) -> tuple[Told, ...]:
-    """Of a group that keeps no conditions: each new reason among what is written to its Reservation."""
-    if group.keeps_conditions:
-        return ()
-    bodies = [write.body for write in writes if write.path.startswith(reservations.path(group.namespace))]
-    statuses = [body.get("status") or {} for body in bodies if isinstance(body, dict)]
-    said = [found for status in statuses if (found := condition(status, KIND))]
-    old = group.condition(KIND).get("reason")
-    of = about(vocabulary.POD_GROUP_API, "PodGroup", group)
-    return tuple(
-        Told(of, found["reason"], found["message"], warning=found["reason"] in BAD)
-        for found in said
-        if found["reason"] != old
-    )
+def news(group: Group | None) -> Told | None:
+    """The condition Scheduled of a group as an event about it; None where it says nothing of use."""
+    found = group.condition(KIND) if group else {}
+    if group is None or not found.get("reason"):
+        return None
+    of, reason = about(vocabulary.POD_GROUP_API, "PodGroup", group), str(found["reason"])
+    return Told(of, reason, str(found.get("message", "")), warning=reason in BAD)
 
 
 def about(api: str, kind: str, named: Group | Member | Victim) -> JSON:

@@ -69,8 +69,7 @@ def reconcile(view: View, now: float) -> Decision:
     if group is None or group.terminating:
         return Decision(actions.withdraw(members_of(view.pods)))
     gang = replace(Gang.of(group, view.pods, now), preempted_by=view.preemption.preemptor)
-    decision = _decide(gang, view)
-    return replace(decision, events=decision.events + reasons.events(group, decision.writes))
+    return _decide(gang, view)
 
 
 def _decide(gang: Gang, view: View) -> Decision:

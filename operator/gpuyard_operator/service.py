@@ -10,11 +10,13 @@ from functools import partial
 from typing import Final
 
 from gpuyard.narration import Narrator, silent
+from gpuyard.pods import memberships
 from gpuyard.writes import JSON
 from gpuyard_kube.api import Api
 from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
+from gpuyard_operator.announcing import Announcer
 from gpuyard_operator.cache import CROWDS, OTHERS, Cache, items
 from gpuyard_operator.groups import Key
 from gpuyard_operator.reconciler import Planner, Reconciler, Site
@@ -25,8 +27,8 @@ from gpuyard_operator.work_item import WorkItem
 PENDING: Final = "pods and nodes were not listed yet"
 
 LARGE, BATCH_SECONDS = 4, 0.1
-"""What comes of a group of more than so many pods within that time is taken in together: each look is at all of its
-pods, and might tell people something new about each event."""
+"""What comes of a group that has or needs more than so many pods within that time is taken in together: each look is
+at all of its pods, and might tell people something new about each event."""
 
 
 class Operator:
@@ -45,6 +47,7 @@ class Operator:
         self._unschedulable = Unschedulable(runtime, self._wake)
         site = Site(api, runtime, planner, narrate)
         self._reconciler = Reconciler(site, self._cache, self._unschedulable, self._touch)
+        self._announcer = Announcer(api, runtime, self._cache)
         self._items: dict[Key, WorkItem] = {}
         self._stopped = False
 
@@ -84,6 +87,7 @@ class Operator:
         """Begin no further write; work that waits ends."""
         self._stopped = True
         self._reconciler.stop()
+        self._announcer.stop()
         for item in self._items.values():
             item.signal.fire()
 
@@ -93,6 +97,7 @@ class Operator:
             return
         for key in sorted(key for key in keys if key not in self._items):
             item = self._items[key] = WorkItem(key, self._runtime.signal())
+            self._announcer.begin(item)
             keep_on(self._runtime, partial(self._serve, item), f"operator {'/'.join(key)}")
         for key in sorted(keys):
             self._wake(key)
@@ -106,6 +111,7 @@ class Operator:
             return False
         item.dirty = False
         only_told = await self._reconciler.turn(item)
+        self._announcer.look(item)
         self._unschedulable.note(item.key, item.answers)
         if not item.dirty and not self._stopped:
             if not self._cache.knows(item.key):
@@ -113,6 +119,10 @@ class Operator:
                 self._unschedulable.note(item.key, ())
                 return False
             await item.signal.wait(item.wake_at)
-        if only_told and len(self._cache.pods(item.key)) > LARGE:
+        if only_told and self._is_large(item.key):
             await self._runtime.sleep_until(self._runtime.now() + BATCH_SECONDS)
         return True
+
+    def _is_large(self, key: Key) -> bool:
+        needed = memberships.min_member(self._cache.group(key) or {})
+        return max(needed, len(self._cache.pods(key))) > LARGE

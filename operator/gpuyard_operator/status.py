@@ -19,7 +19,8 @@ places recorded for it?) and `Unschedulable` (was there no room when last asked?
 `scheduleStartTime` is kept for groups with a queue: since when it was refused for want of room that others may make.
 
 Where the PodGroup's definition is of scheduler-plugins itself the API server drops the conditions. Then those of the
-group's Reservation say all this, and events each new reason; it stays while the group does, mostly without places.
+group's Reservation say all this; it stays while the group does, mostly without places. Either way events about the
+PodGroup tell each new reason of Scheduled.
 """
 
 from collections.abc import Sequence

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from gpuyard.groups.plans import Unready
+from gpuyard_kube.recording import Told
 from gpuyard_kube.runtime import Signal
 from gpuyard_operator.asking import TRIES, Answered
 from gpuyard_operator.groups import Key
@@ -24,6 +25,8 @@ class WorkItem:
     answers: deque[Answered] = field(default_factory=lambda: deque(maxlen=2 * TRIES))
     refused: set[str] = field(default_factory=set)
     said: str = ""
+    news: Told | None = None
+    """The last reason of its group that was told to people, or is about to be."""
 
     def wake(self) -> None:
         """There is something new to look at."""

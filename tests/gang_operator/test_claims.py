@@ -78,7 +78,7 @@ def test_members_of_several_schedulers_are_told_apart(world: World) -> None:
         marks = {"labels": {vocabulary.POD_GROUP: "other"}}
         member(world, name, marks, **({"schedulerName": scheduler} if scheduler else {}))
     world.delete(pod_path("c"))
-    world.settle()
+    world.advance(5)
     said = "2/3 pods present; its pods are of several schedulers: default-scheduler (1), volcano (1)"
     assert world.condition(name="other")["message"] == said
     written = len(world.api.writes)

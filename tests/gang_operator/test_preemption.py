@@ -104,11 +104,12 @@ def test_everybody_is_told_why() -> None:
     told = {
         (found["involvedObject"]["name"], found["reason"], found["message"])
         for found in world.api.list("/api/v1/events")
+        if "Preempt" in found["reason"]
     }
     assert told == {
         ("a", "Preempted", "Preempted by pod group default/urgent"),
         ("b", "Preempted", "Preempted by pod group default/urgent"),
-        ("urgent", "Preempting", "Evicts for it: default/a, default/b"),
+        ("urgent", "GangPreempting", "pods of lower priority have to go first: default/a, default/b"),
     }
     went = world.condition("Preempted")
     assert (went["status"], went["message"]) == ("True", "its pods make way for pod group default/urgent")

@@ -368,6 +368,7 @@ def test_a_start_is_as_much_work_in_a_long_line_as_in_a_short_one(world: World) 
     world.queue("red", gpus=1)
     for number in range(18):
         gang(world, f"g{number:02}", pods=1)
+    world.advance(5)
     work = []
     for _ in range(8):
         world.api.writes.clear()

@@ -1,4 +1,4 @@
-"""Where PodGroups keep no conditions their Reservations say the same, and remember it; events tell new reasons."""
+"""Where PodGroups keep no conditions their Reservations say the same, and remember it."""
 
 import pytest
 
@@ -29,16 +29,7 @@ def record(world: World) -> JSON:
     return found
 
 
-def reasons(world: World) -> list[tuple[str, str]]:
-    told = [
-        event for event in world.api.list("/api/v1/events") if event["involvedObject"]["kind"] == "PodGroup"
-    ]
-    return sorted((event["type"], event["reason"]) for event in told)
-
-
-def test_what_a_gang_waits_for_is_said_by_its_reservation_and_each_new_reason_by_one_event(
-    world: World,
-) -> None:
+def test_what_a_gang_waits_for_is_said_by_its_reservation(world: World) -> None:
     """G46."""
     world.settle()
     for pod in "ab":
@@ -55,12 +46,6 @@ def test_what_a_gang_waits_for_is_said_by_its_reservation_and_each_new_reason_by
     world.advance(1)
     assert set(world.bound()) == {"a", "b"}
     assert (record(world)["spec"]["seats"], world.condition()["status"]) == ([], "True")
-    assert reasons(world) == [
-        ("Normal", "GangScheduled"),
-        ("Normal", "GangStarting"),
-        ("Normal", "GangWaiting"),
-        ("Warning", "GangUnplaceable"),
-    ]
 
 
 @pytest.mark.parametrize("restarts", [False, True])
