@@ -46,11 +46,12 @@ class Cache:
         self.openings = self.renewed = 0
         """How often room may have come into being, now and when a node last offered something else."""
         self._pods, self._members = Store(pods.read), Index[Key, PodFacts](lambda pod: pod.group)
-        self._groups, self._reservations = Store(sound), Store(sound)
-        self._lost, self.victims = LostSeats(), Victims(self._pods.get, preempts=preempts)
+        self._groups, self._reservations, self._nodes = Store(sound), Store(sound), Store(nodes.read)
+        self._lost = LostSeats(self._pods.get, lambda name: self._nodes.named("", name))
+        self.victims = Victims(self._pods.get, preempts=preempts)
         self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], set[Key]]]] = {
             "pods": (self._pods, self._pods_changed),
-            "nodes": (Store(nodes.read), self._nodes_changed),
+            "nodes": (self._nodes, self._nodes_changed),
             "reservations": (self._reservations, self._reservations_changed),
             "podgroups": (self._groups, self._groups_changed),
             "queues": (self.queues.objects, self.queues.learn),

@@ -1,64 +1,120 @@
-"""Which reserved places went to somebody else, so that it is noticed at once.
+"""Which reserved places cannot be used any more, so that it is noticed at once.
 
-Stands for the node cache that kube-scheduler's Reserve plugins look at. Law: it only tells which seats are lost; a
-device is held by whoever the kubelet, or else the plan, says, until that pod ends or is gone.
+Stands for the node cache that kube-scheduler's Reserve plugins look at, and for the look at a node's health before
+Kueue's topology ungater lets a pod go to it. A seat is lost, while its member is not bound, when
+
+    its node      is deleted; or is none any more to which the member may go: not ready, cordoned, tainted
+    a device      is sick or gone, as far as the node's inventory says; or is another pod's
+
+Laws: it only tells which seats are lost; a node is judged by the function by which the extender judges it, so that
+what is planned anew is planned elsewhere as soon as both see the same; a device is held by whoever the kubelet, or
+else the plan, says, until that pod ends or is gone, and those who have to go for a group do not take it from it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from gpuyard.annotations import ids
 from gpuyard.groups.reservations import Reservation, Seat
+from gpuyard.pods import fit
+from gpuyard.pods.fit import PodFit
 from gpuyard_kube.store import Change, Index
 from gpuyard_operator.groups import Key
 from gpuyard_operator.nodes import NodeFacts
 from gpuyard_operator.pods import PodFacts
 
 
-class LostSeats:
-    """What learns of pods or nodes returns the keys of the groups whose seats may be lost by it."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A seat in the Reservation of a group, for which the `victims` have to go (UIDs)."""
 
-    def __init__(self) -> None:
+    key: Key
+    seat: Seat
+    victims: frozenset[str]
+
+
+class LostSeats:
+    """What learns of pods or nodes returns the keys of the groups of whose seats others are lost now."""
+
+    def __init__(
+        self, pod: Callable[[str], PodFacts | None], node: Callable[[str], NodeFacts | None]
+    ) -> None:
+        """`pod` tells of a pod by its UID, `node` of a node by its name: as they are after all that is learnt."""
+        self._pod, self._node, self._gone = pod, node, set[str]()
         self._holders = Index[str, PodFacts](lambda pod: pod.node if pod.devices else None)
-        self._gone: set[str] = set()
-        self._seats: dict[Key, tuple[Seat, ...]] = {}
-        self._keys: dict[str, set[Key]] = {}
+        self._places: dict[Key, dict[str, _Place]] = {}
+        self._by_node = Index[str, _Place](lambda place: place.seat.node)
+        self._by_pod = Index[str, _Place](lambda place: place.seat.uid)
+        self._lost: dict[Key, frozenset[str]] = {}
 
     def of(self, key: Key) -> frozenset[str]:
-        """The UIDs of the reserved members of a group whose devices another pod holds, or whose node is gone.
-
-        Of members that wait: the devices of a bound one are held, by itself.
-        """
-        return frozenset(seat.uid for seat in self._seats.get(key, ()) if self._is_lost(seat))
+        """The UIDs of the members of a group whose seats are lost."""
+        return self._lost.get(key, frozenset())
 
     def reserve(self, key: Key, found: Reservation | None) -> None:
         """The Reservation of a group, as last seen."""
-        for seat in self._seats.pop(key, ()):
-            self._keys.get(seat.node, set()).discard(key)
-        if found is not None:
-            self._seats[key] = found.seats
-        for seat in self._seats.get(key, ()):
-            self._keys.setdefault(seat.node, set()).add(key)
+        before, after = self._places.pop(key, {}), _places(key, found)
+        changes = [Change(name, before.get(name), after.get(name)) for name in before.keys() | after.keys()]
+        self._by_node.take(changes)
+        self._by_pod.take(changes)
+        self._lost.pop(key, None)
+        if after:
+            self._places[key] = after
+        self._look(after.values())
 
     def pods(self, changes: Iterable[Change[PodFacts]]) -> set[Key]:
         """Some pods have changed."""
         changed = list(changes)
-        self._holders.take(changed)
-        return self._on(it.after.node for it in changed if it.after and it.after.devices - _held(it.before))
+        beside = (place for node in self._holders.take(changed) for place in self._by_node.at(node))
+        own = (place for it in changed for place in self._by_pod.at(it.uid))
+        return self._look([*beside, *own])
 
     def nodes(self, changes: Iterable[Change[NodeFacts]]) -> set[Key]:
         """Some nodes have changed."""
-        changed = list(changes)
+        changed = [it for it in changes if it.before != it.after]
         gone = {it.before.name for it in changed if it.before and not it.after}
-        self._gone = (self._gone | gone) - {it.after.name for it in changed if it.after}
-        return self._on(gone)
+        there = {it.after.name for it in changed if it.after}
+        self._gone = (self._gone | gone) - there
+        return self._look(place for name in gone | there for place in self._by_node.at(name))
 
-    def _on(self, nodes: Iterable[str]) -> set[Key]:
-        return set().union(*(self._keys.get(node, ()) for node in nodes))
+    def _look(self, places: Iterable[_Place]) -> set[Key]:
+        changed = set[Key]()
+        for place in places:
+            lost, uid = self.of(place.key), place.seat.uid
+            if self._is_lost(place) != (uid in lost):
+                self._lost[place.key] = lost ^ {uid}
+                changed.add(place.key)
+        return changed
 
-    def _is_lost(self, seat: Seat) -> bool:
+    def _is_lost(self, place: _Place) -> bool:
+        seat, pod, node = place.seat, self._pod(place.seat.uid), self._node(place.seat.node)
+        if pod is not None and pod.node:
+            return False
         wanted = ids(seat.allocation)
-        return seat.node in self._gone or any(wanted & pod.devices for pod in self._holders.at(seat.node))
+        others = (pod for pod in self._holders.at(seat.node) if pod.uid not in place.victims)
+        if seat.node in self._gone or any(wanted & pod.devices for pod in others):
+            return True
+        return node is not None and not (_may_go(pod, node) and _has(node, wanted))
 
 
-def _held(pod: PodFacts | None) -> frozenset[str]:
-    return pod.devices if pod else frozenset()
+def _places(key: Key, found: Reservation | None) -> dict[str, _Place]:
+    """By a name of their own: what is written in a Reservation is somebody else's data."""
+    if found is None:
+        return {}
+    victims = frozenset(victim.uid for victim in found.victims)
+    return {"/".join((*key, seat.uid)): _Place(key, seat, victims) for seat in found.seats}
+
+
+def _has(node: NodeFacts, devices: frozenset[str]) -> bool:
+    """Whether they are there and well, as far as that can be known."""
+    return node.sound is None or devices <= node.sound
+
+
+def _may_go(pod: PodFacts | None, node: NodeFacts) -> bool:
+    """Whether a member is meant for a node; of one that is not known, or unreadable, nobody can say."""
+    if pod is None or pod.obj is None:
+        return True
+    try:
+        return fit.misplaced(PodFit.of(pod.obj), node.fit) is None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return True

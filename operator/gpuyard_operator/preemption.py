@@ -10,7 +10,8 @@ Stands for the part of kube-scheduler's preemption that acts. Only here pods are
                                                                       Preempting says InVain, or the Reservation of
                                                                       a pod alone stays
     expired, or its members wait no    all are there                  give it up
-      more, or nobody is to be evicted
+      more, or their places are lost, or
+      nobody is to be evicted
 
 What was decided is recorded before anybody is evicted: so whoever is killed at any moment goes on, and nobody else is
 evicted for the same. A budget that refuses is asked again until the Reservation expires. Of a pod alone
@@ -130,7 +131,8 @@ def _seated(members: Sequence[Member], reservation: Reservation) -> list[tuple[M
 
 def _is_useful(view: View, seated: Sequence[tuple[Member, str]], found: Reservation, now: float) -> bool:
     """Whether the places will be of use once nobody is in the way."""
-    return len(seated) >= max(1, found.needed) and now < found.expires and view.known.lowest is not None
+    usable = sum(member.uid not in view.lost for member, _ in seated)
+    return usable >= max(1, found.needed) and now < found.expires and view.known.lowest is not None
 
 
 def _is_in_vain(view: View, seated: Sequence[tuple[Member, str]], found: Reservation, now: float) -> bool:

@@ -56,7 +56,7 @@ def pods(changes: Iterable[Change[PodFacts]]) -> bool:
 
 def nodes(changes: Iterable[Change[NodeFacts]]) -> bool:
     """Whether one offers something else."""
-    return any(it.after and not (it.before and it.before.offer == it.after.offer) for it in changes)
+    return any(it.after and it.before != it.after for it in changes)
 
 
 def reservations(changes: Iterable[Change[JSON]], pod: Callable[[str], PodFacts | None]) -> bool:

@@ -1,7 +1,8 @@
 """One look at a pod group: decide, write, ask the extender.
 
 Stands for the Reconciler of controller-runtime. Law: what the answers to its own writes say is known before the next
-decision; the first write that fails ends the turn, and what was not done is decided anew.
+decision; the first write that fails ends the turn, as a place does that is lost meanwhile, and what was not done is
+decided anew.
 """
 
 from collections.abc import Callable
@@ -83,8 +84,10 @@ class Reconciler:
             item.refused.clear()
         item.wake_at = decision.requeue_at
         self._tell(item, decision.says)
+        lost = self._cache.lost(item.key)
         for write in decision.writes:
-            if self._stopped or not await self._write(item, write):
+            # A gate that was taken away cannot be put back: not for a place that was lost meanwhile.
+            if self._stopped or self._cache.lost(item.key) - lost or not await self._write(item, write):
                 return False
             if write.path in decision.written:
                 self._record(decision.written[write.path])

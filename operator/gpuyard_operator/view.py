@@ -14,7 +14,7 @@ from gpuyard_operator.victims import Preemption
 @dataclass(frozen=True, slots=True)
 class View:
     """All that is known about one PodGroup. `pods` are its members, in its namespace; `known` came since the last
-    Reservation; `lost` are the UIDs of reserved members whose devices another pod holds, or whose node is gone."""
+    Reservation; `lost` are the UIDs of reserved members whose places cannot be used any more (`lost_seats`)."""
 
     group: JSON | None
     pods: tuple[JSON, ...] = ()

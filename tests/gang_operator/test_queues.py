@@ -15,7 +15,7 @@ from gpuyard.writes import JSON, Reply, Write
 from gpuyard_operator.groups import Key
 from gpuyard_operator.queue_state import QueueState
 from gpuyard_operator.workloads import HEAD_SECONDS
-from tests.gang_operator.world import World, group_path, pod_path
+from tests.gang_operator.world import World, group_path, node_path, pod_path
 
 
 @pytest.fixture
@@ -311,6 +311,9 @@ def test_places_that_are_just_being_recorded_count_already(world: World) -> None
 
 
 def test_gpus_of_a_model_have_a_quota_of_their_own(world: World) -> None:
+    world.node("node-2", gpus=2)
+    for node, model in (("node-1", "H100"), ("node-2", "A100")):
+        world.api.patch(node_path(node), {"metadata": {"labels": product(model)}})
     world.queue("red", gpus=8, H100=2)
     gang(world, "a", nodeSelector=product("H100"))
     gang(world, "b", nodeSelector=product("H100"))

@@ -10,6 +10,8 @@ from gpuyard.groups import queues, reservations
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.narration import Beat
+from gpuyard.pods import fit
+from gpuyard.pods.fit import NodeFit, PodFit
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.direct import feed
@@ -65,11 +67,11 @@ class World:
 
     # --- what people do
     def node(self, name: str, gpus: int) -> None:
+        """It is ready: who creates it as a kubelet does finds it tainted until then."""
         self.api.create("/api/v1/nodes", {"metadata": {"name": name}})
+        self.api.patch(node_path(name), {"spec": {"taints": []}})
         counts = {vocabulary.GPU: str(gpus), "cpu": "8", "memory": "8Gi", "pods": "110"}
-        self.api.patch(
-            f"/api/v1/nodes/{name}/status", {"status": {"capacity": counts, "allocatable": counts}}
-        )
+        self.api.patch(f"{node_path(name)}/status", {"status": {"capacity": counts, "allocatable": counts}})
 
     def queue(self, name: str, gpus: int, **models: int) -> None:
         spec = {"quota": {vocabulary.GPU: gpus}, "models": models}
@@ -216,27 +218,23 @@ class World:
         pods = {pod["metadata"]["uid"]: pod for pod in self.api.list(PATHS["pods"])}
         if not all(uid in pods for uid in request.members):
             return Unready("pods not seen yet")
-        free = self._free(request.group)
-        seats = []
+        nodes = [NodeFit.of(node) for node in self.api.list(PATHS["nodes"])]
+        free, seats = self._free(), []
         for uid in request.members:
-            wants = gpus_of(pods[uid])
-            node = next((name for name in sorted(free) if free[name] >= wants), None)
+            wants, wishes = gpus_of(pods[uid]), PodFit.of(pods[uid])
+            unfit = {node.name: found for node in nodes if (found := fit.misplaced(wishes, node))}
+            node = next((name for name in sorted(free) if free[name] >= wants and name not in unfit), None)
             name = pods[uid]["metadata"]["name"]
             if node is None:
-                detail = "needs {} GPUs, {} free"
-                return Unplaceable(
-                    name,
-                    tuple(
-                        Rejection(n, Reason.INSUFFICIENT_GPUS, detail.format(wants, free[n]))
-                        for n in sorted(free)
-                    ),
-                )
+                says = {n: (Reason.INSUFFICIENT_GPUS, f"needs {wants} GPUs, {free[n]} free") for n in free}
+                says |= {n: (found.reason, found.text) for n, found in unfit.items()}
+                return Unplaceable(name, tuple(Rejection(n, *says[n]) for n in sorted(says)))
             free[node] -= wants
             seats.append(Seat(uid, name, node, {}))
         expires = self.clock.now() + PLACES_SECONDS
         return Planned(Reservation(request.namespace, request.group, request.needed, expires, tuple(seats)))
 
-    def _free(self, group: str) -> dict[str, int]:
+    def _free(self) -> dict[str, int]:
         free = {
             n["metadata"]["name"]: int(n["status"]["allocatable"][vocabulary.GPU])
             for n in self.api.list(PATHS["nodes"])
@@ -256,6 +254,10 @@ class World:
 
 def pod_path(name: str, namespace: str = "default") -> str:
     return f"/api/v1/namespaces/{namespace}/pods/{name}".rstrip("/")
+
+
+def node_path(name: str) -> str:
+    return f"/api/v1/nodes/{name}"
 
 
 def group_path(name: str = "ring", namespace: str = "default") -> str:
