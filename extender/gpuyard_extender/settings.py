@@ -5,12 +5,16 @@ Stands for the flags of a Kubernetes component.
 
 import argparse
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gpuyard.policies import registry
+import yaml
+
+from gpuyard.policies import profiles, registry
+from gpuyard.policies.candidates import Policy
+from gpuyard.yard_fields import InvalidYardError
 from gpuyard_extender.certificates import Files
 from gpuyard_kube import arguments, logs
 
@@ -45,8 +49,8 @@ SENT_SECONDS: Final = 60.0
 class Settings:
     """Where the API server is (a URL, or a kubeconfig; neither: the usual places), and what one extender does."""
 
-    policy: str = "pack"
-    """One of `gpuyard.policies.registry.names()`."""
+    policy: str | Policy = "pack"
+    """One of `gpuyard.policies.registry.names()`, or a profile (`gpuyard.policies.profiles`)."""
     api: str | None = None
     kubeconfig: str | None = None
     host: str = "127.0.0.1"
@@ -68,7 +72,7 @@ def read(argv: Sequence[str] | None = None) -> Settings:
     given = parser().parse_args(argv)
     _check(given)
     return Settings(
-        given.policy,
+        _policy(given.policy, given.profiles),
         given.api,
         given.kubeconfig,
         given.host,
@@ -89,6 +93,28 @@ def _check(given: argparse.Namespace) -> None:
         parser().error("a certificate is of no use without its key: give both --tls-cert and --tls-key")
     if given.client_ca and not given.tls_cert:
         parser().error("--client-ca checks certificates, which needs TLS: add --tls-cert and --tls-key")
+
+
+def _policy(name: str, file: Path | None) -> str | Policy:
+    """What --policy names: a profile in the file, if there is one, or a policy."""
+    known = _profiles(file) if file else {}
+    choices = [*known, *registry.names()]
+    if name not in choices:
+        parser().error(f"--policy {name}: invalid choice; use one of {', '.join(choices)}")
+    return known.get(name, name)
+
+
+def _profiles(file: Path) -> Mapping[str, Policy]:
+    try:
+        return profiles.parse(yaml.safe_load(file.read_text("utf-8")))
+    except OSError as error:
+        fault = f"{error.strerror or error}; name a file that can be read"
+    except InvalidYardError as error:
+        fault = str(error)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # ValueError: it is no text, or names a day that never was.
+        fault = f"not YAML: {' '.join(str(error).split())}; correct the file"
+    return parser().error(f"--profiles {file}: {fault}")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -112,12 +138,7 @@ def parser() -> argparse.ArgumentParser:
         "--stand-by", action="store_true", help="with --advertise: wait until the Lease is free instead"
     )
     _add_tls(found)
-    found.add_argument(
-        "--policy",
-        choices=registry.names(),
-        default=Settings().policy,
-        help="which of the nodes that fit is best (default: %(default)s)",
-    )
+    _add_policy(found)
     found.add_argument(
         "--decisions",
         metavar="FILE",
@@ -135,4 +156,20 @@ def _add_tls(found: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help="answer the verbs only to clients with a certificate of this authority",
+    )
+
+
+def _add_policy(found: argparse.ArgumentParser) -> None:
+    found.add_argument(
+        "--policy",
+        metavar="NAME",
+        default=Settings().policy,
+        help=f"which of the nodes that fit is best: {', '.join(registry.names())}, or a profile of --profiles"
+        " (default: %(default)s)",
+    )
+    found.add_argument(
+        "--profiles",
+        metavar="FILE",
+        type=Path,
+        help="policies by weight under names of your own, YAML or JSON (docs/how-to/write-a-policy.md)",
     )

@@ -11,8 +11,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from gpuyard import vocabulary
 from gpuyard.hardware.topology import set_score
-from gpuyard.placing import parts, placement
+from gpuyard.placing import holes, parts, placement
 from gpuyard.placing.cluster import Node
 from gpuyard.placing.occupancy import Layout, Occupancy
 from gpuyard.pods import fit, requests
@@ -50,6 +51,8 @@ class Row(NamedTuple):
     """The sum of pairs (`topology.set_score`) of the GPUs that the pod would get."""
     link_lost: int = 0
     """The pairs between those GPUs and the free ones that stay behind: what the node's best sets lose."""
+    holes_lost: int = 0
+    """What it loses of its room for MIG instances (`holes.lost`), where the pod asks for some."""
 
 
 class State(NamedTuple):
@@ -83,7 +86,7 @@ def of_nodes(request: PodRequest, amounts: Amounts, nodes: Sequence[Node]) -> Ca
 
 def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Candidates:
     """The same from lines of `Row` and of `stacked`; what a policy draws depends on `seed`."""
-    total, free, requested, devices, milli, tag, link, link_lost = rows.T
+    total, free, requested, devices, milli, tag, link, link_lost, holes_lost = rows.T
     cpu, memory, tags, model = states[:, :_SCALARS].T
     return Candidates(
         total=total,
@@ -91,6 +94,7 @@ def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Can
         requested=requested,
         link=link,
         link_lost=link_lost,
+        holes_lost=holes_lost,
         cpu=cpu,
         memory=memory,
         gpus=states[:, _SCALARS:],
@@ -146,8 +150,11 @@ def _row(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Row:
     if wishes.limits and offered:
         milli = max(wishes.limits.on(gpu).milli for gpu in occupancy.inventory.gpus)
         counts = WHOLE * len(occupancy.inventory.gpus), sum(parts.free(occupancy)), milli
-    pairs = _pairs(_given(wants, wishes, occupancy), occupancy, {d.gpu for d in free})
-    return Row(*counts, count, milli, Shape(0, milli, count).tag, *pairs)
+    taken = _taken(wants, wishes, occupancy)
+    pairs = _pairs({occupancy.devices[i].gpu for i in taken}, occupancy, {d.gpu for d in free})
+    instances = any(resource.startswith(vocabulary.MIG_PREFIX) for resource in asked)
+    lost = holes.lost(taken, occupancy) if instances else 0
+    return Row(*counts, count, milli, Shape(0, milli, count).tag, *pairs, lost)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -163,18 +170,18 @@ def preference(pod: PodFit, request: PodRequest, node: Node) -> int:
     wishes = request.wishes
     if wishes.required or wishes.topology is Topology.BEST_EFFORT or node.occupancy is None:
         return likes
-    given = _given(request.wants, wishes, node.occupancy)
+    taken = _taken(request.wants, wishes, node.occupancy)
+    given = {node.occupancy.devices[i].gpu for i in taken}
     gpus = [gpu for gpu in node.occupancy.inventory.gpus if gpu.index in given]
     return likes + (bool(gpus) and wishes.met_by(gpus))
 
 
-def _given(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> set[int]:
-    """The indexes of the GPUs that the pod would get; empty where it does not fit."""
+def _taken(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> set[int]:
+    """The numbers of the devices that the pod would get; empty where it does not fit."""
     allocation = placement.numbered(wants, wishes, occupancy)
     if isinstance(allocation, Rejection):
         return set()
-    taken = {i for held in allocation.values() for numbers in held.values() for i in numbers}
-    return {occupancy.devices[i].gpu for i in taken}
+    return {i for held in allocation.values() for numbers in held.values() for i in numbers}
 
 
 def _pairs(taken: set[int], occupancy: Occupancy, free: set[int]) -> tuple[int, int]:

@@ -30,6 +30,8 @@ class Candidates:
     """How well the GPUs that the pod would get go together (`topology.set_score`)."""
     link_lost: Column
     """The links between those GPUs and the free ones that stay behind: what the node's best sets lose."""
+    holes_lost: Column
+    """What of the room for MIG instances is gone once the pod has its own (`placing.holes`); 0 if it has none."""
     cpu: Column
     """Thousandths of a CPU; memory in MiB."""
     memory: Column

@@ -1,4 +1,4 @@
-"""Policies over counts of devices and the links between them, without a look at pods to come."""
+"""Policies over counts of devices, the links between them and the holes on them, without a look at pods to come."""
 
 from typing import Final
 
@@ -26,6 +26,11 @@ def spread(candidates: Candidates) -> Column:
 def topology(candidates: Candidates) -> Column:
     """The node whose free GPUs go best together, then the one that loses the least by giving them."""
     return _LINK_WEIGHT * candidates.link - candidates.link_lost
+
+
+def mig_holes(candidates: Candidates) -> Column:
+    """The node that loses the least room for large MIG instances, then as `pack`, which pods without any get."""
+    return pack(candidates) - (_PARTS + 1) * candidates.holes_lost
 
 
 def _part(count: Column, total: Column) -> Column:

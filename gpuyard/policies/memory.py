@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from gpuyard.policies.candidates import Candidates, Policy, best
+from gpuyard.policies.profiles import Weighted
 from gpuyard.policies.registry import BLIND, COSTLY
 from gpuyard.policies.workload import NOTHING_KNOWN, Column, Workload
 
@@ -22,14 +23,19 @@ _Scores = dict[bytes, int]
 
 
 class Informed:
-    """`policy`, with the workload that `known` gives whenever it is asked."""
+    """`policy`, with the workload that `known` gives whenever it is asked; of a profile, each of its policies."""
 
     def __init__(self, policy: Policy, known: Callable[[], Workload]) -> None:
         self._policy, self._known = policy, known
+        self._parts = (
+            policy.each(lambda part: Informed(part, known)) if isinstance(policy, Weighted) else None
+        )
         self._workload: Workload | None = None
         self._scores: defaultdict[tuple[int, int], _Scores] = defaultdict(dict)
 
     def __call__(self, found: Candidates) -> Column:
+        if self._parts is not None:
+            return self._parts(found)
         if self._policy in BLIND:
             return best(self._policy(found))
         workload = self._known()

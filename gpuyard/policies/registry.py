@@ -15,6 +15,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "dotprod": published.dotprod,
     "fgd": fragmentation.fgd,
     "foresight": foresight.foresight,
+    "mig-holes": counted.mig_holes,
     "pack": counted.pack,
     "packing": published.packing,
     "random": published.random,
@@ -41,8 +42,10 @@ def names() -> list[str]:
     return sorted({*POLICIES, *(found.name for found in metadata.entry_points(group=PLUGINS))})
 
 
-def named(name: str) -> Policy:
-    """The policy of this name. Those of the project cannot be replaced by installing something."""
+def named(name: str | Policy) -> Policy:
+    """The policy of this name, or one that is given. Nothing that is installed replaces one of the project."""
+    if not isinstance(name, str):
+        return name
     if name in POLICIES:
         return POLICIES[name]
     for found in metadata.entry_points(group=PLUGINS, name=name):

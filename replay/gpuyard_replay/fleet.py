@@ -71,6 +71,7 @@ class Fleet:
             requested=nothing + shape.gpus * shape.milli,
             link=nothing,
             link_lost=nothing,
+            holes_lost=nothing,
             cpu=self.cpu[rows],
             memory=self.memory[rows],
             gpus=gpus,

@@ -7,10 +7,12 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import jsonpatch
 import pytest
 import yaml
 
 from gpuyard.policies import registry
+from gpuyard.policies.profiles import Weighted
 from gpuyard_cli.api import Cluster, replay
 from gpuyard_device_plugin import options as plugin_options
 from gpuyard_extender import settings as extender_settings
@@ -82,6 +84,23 @@ def test_the_policy_that_is_shown_keeps_a_gpu_whole(monkeypatch: pytest.MonkeyPa
             "t4-2": 1,
         }
     assert replay(ROOT / "replay/traces/small/pods.csv", ["reserve"])["reserve"].failed
+
+
+def test_the_profiles_that_are_shown_are_read_by_the_deployment_once_it_is_changed_as_shown(
+    tmp_path: Path,
+) -> None:
+    written, patch = blocks(FOLDER / "write-a-policy.md", "yaml")
+    deployment = yaml.safe_load((ROOT / "manifests/extender-deployment.yaml").read_text())
+    pod = jsonpatch.apply_patch(deployment, yaml.safe_load(patch))["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    [mount], [volume] = container["volumeMounts"], pod["volumes"]
+    assert (mount["name"], volume["configMap"]) == (volume["name"], {"name": "gpuyard-profiles"})
+    (tmp_path / "profiles.yaml").write_text(written)
+    replaced = {"$(POD_IP)": "10.0.0.1", mount["mountPath"]: str(tmp_path)}
+    arguments = " ".join(container["args"])
+    for here, there in replaced.items():
+        arguments = arguments.replace(here, there)
+    assert isinstance(extender_settings.read(arguments.split()).policy, Weighted)
 
 
 def _pod(name: str) -> str:

@@ -8,6 +8,7 @@ from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.hardware.gpus import GPU, gpu_uuid
 from gpuyard.hardware.inventory import Inventory, Sharing, SharingMode
+from gpuyard.policies.candidates import Policy
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_extender.service import Extender
@@ -183,7 +184,7 @@ class PodServer:
 class Stage:
     """An extender on a clock that is moved by hand, with its API server."""
 
-    def __init__(self, *nodes: JSON, policy: str = "pack") -> None:
+    def __init__(self, *nodes: JSON, policy: str | Policy = "pack") -> None:
         self.clock = Steps()
         self.server = PodServer(self.clock)
         self.told: list[str] = []

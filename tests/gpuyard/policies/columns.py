@@ -21,6 +21,7 @@ def candidates(
         requested=ones * shape.gpus * shape.milli,
         link=0 * ones,
         link_lost=0 * ones,
+        holes_lost=0 * ones,
         cpu=ones * cpu,
         memory=ones * 2**18,
         gpus=table,
