@@ -4,19 +4,21 @@ bound seats             members still to bind   time                      course
 needed or more          none                    any                       DONE: nothing left to hold
 needed or more          some                    before expiry             OPEN
 needed or more          some                    expired                   DONE: the rest is asked for anew
-some, fewer than needed any                     first bound < 4 s ago     OPEN: it is being completed
-some, fewer than needed any                     first bound >= 4 s ago    UNDO: evict the bound, give up the places
+some, fewer than needed any                     first seen < 4 s ago      OPEN: it is being completed
+some, fewer than needed any                     first seen >= 4 s ago     UNDO: evict the bound, give up the places
 none                    needed or more          before expiry             OPEN
 none                    needed or more          expired                   VOID: give up the places, plan anew
 none                    fewer than needed       any                       VOID: it cannot come true any more
 
 A member whose place is lost has nothing to bind to. One that is bound without a seat, by somebody else's hand, counts
-as bound: it must not stand alone either.
+as bound: it must not stand alone either. The 4 s count from when the operator saw the first of them bound: what a pod
+says of that is by the API server's clock, and clocks differ. An operator that starts counts anew.
 """
 
 import enum
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from gpuyard.groups.reservations import Reservation
 from gpuyard_operator.members import Member
@@ -26,6 +28,10 @@ HALF_SECONDS = 4.0
 
 The extender holds binds for at most 3 s *before* the first of them goes through, so this is time enough to finish.
 """
+
+
+Seen = Mapping[str, float]
+"""When the operator first saw the pods on nodes so, by UID; another one it sees so now for the first time."""
 
 
 class Course(enum.Enum):
@@ -52,7 +58,11 @@ class Progress:
 
 
 def progress(
-    reservation: Reservation, members: Sequence[Member], now: float, lost: Container[str] = ()
+    reservation: Reservation,
+    members: Sequence[Member],
+    now: float,
+    lost: Container[str] = (),
+    seen: Seen = MappingProxyType({}),
 ) -> Progress:
     """Where the reservation stands, by the table above. Seats are matched by UID, never by name."""
     by_uid = {member.uid: member for member in members}
@@ -60,15 +70,15 @@ def progress(
     pending = tuple((member, node) for member, node in seated if member.waiting and member.uid not in lost)
     bound = tuple(member for member, _ in seated if member.node)
     beside = _beside(reservation, members)
-    course, until = _course(reservation, len(pending), bound + beside, now)
+    half_until = undo_at(bound + beside, seen, now)
+    course, until = _course(reservation, len(pending), len(bound) + len(beside), half_until, now)
     short = len(bound) + len(beside) < max(1, reservation.needed)
     return Progress(course, pending, bound, beside, until, short)
 
 
-def undo_at(bound: Sequence[Member], otherwise: float) -> float:
-    """When a half bound gang is undone; `otherwise` where no pod says when it was bound."""
-    moments = [member.bound_at for member in bound if member.bound_at is not None]
-    return min(moments) + HALF_SECONDS if moments else otherwise
+def undo_at(bound: Sequence[Member], seen: Seen, now: float) -> float:
+    """When a half bound gang is undone."""
+    return min((seen.get(member.uid, now) for member in bound), default=now) + HALF_SECONDS
 
 
 def _beside(reservation: Reservation, members: Sequence[Member]) -> tuple[Member, ...]:
@@ -80,13 +90,12 @@ def _beside(reservation: Reservation, members: Sequence[Member]) -> tuple[Member
 
 
 def _course(
-    reservation: Reservation, pending: int, bound: Sequence[Member], now: float
+    reservation: Reservation, pending: int, bound: int, half_until: float, now: float
 ) -> tuple[Course, float]:
     expired = now >= reservation.expires
-    if len(bound) >= max(1, reservation.needed):
+    if bound >= max(1, reservation.needed):
         return (Course.DONE if expired or not pending else Course.OPEN), reservation.expires
     if bound:
-        until = undo_at(bound, otherwise=reservation.expires)
-        return (Course.UNDO if now >= until else Course.OPEN), until
+        return (Course.UNDO if now >= half_until else Course.OPEN), half_until
     void = expired or pending < max(1, reservation.needed)
     return (Course.VOID if void else Course.OPEN), reservation.expires

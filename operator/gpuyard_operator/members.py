@@ -14,7 +14,6 @@ from gpuyard.pods.phases import ENDED
 from gpuyard.pods.requests import is_device_resource
 from gpuyard.writes import JSON
 from gpuyard_kube.conditions import condition
-from gpuyard_kube.timestamps import seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,6 @@ class Member:
     nominated: str = ""
     native: bool = False
     """kube-scheduler starts it with a group of its own API."""
-    bound_at: float | None = None
-    """When it was bound, in seconds since the epoch; None while it is not, or where the pod does not say."""
     created: str = ""
     """When, as the API says it."""
     scheduler: str = vocabulary.SCHEDULER
@@ -86,7 +83,7 @@ def read(pod: JSON) -> Member | None:
         namespace=str(metadata.get("namespace", "")),
         name=str(metadata["name"]),
         uid=str(metadata["uid"]),
-        node=str(spec.get("nodeName") or ""),
+        node=node_of(pod),
         phase=str(status.get("phase") or "Pending"),
         gated=vocabulary.GANG_GATE in gates,
         held=any(gate != vocabulary.GANG_GATE for gate in gates),
@@ -94,12 +91,16 @@ def read(pod: JSON) -> Member | None:
         terminating=bool(metadata.get("deletionTimestamp")),
         nominated=str(status.get("nominatedNodeName") or ""),
         native=memberships.is_native(pod),
-        bound_at=_bound_at(status) if spec.get("nodeName") else None,
         created=str(metadata.get("creationTimestamp") or ""),
         scheduler=str(spec.get("schedulerName") or vocabulary.SCHEDULER),
         priority=_whole(spec.get("priority")),
         role=role_of(_mapping(metadata.get("labels"))),
     )
+
+
+def node_of(pod: JSON) -> str:
+    """Where a pod is bound to; empty before."""
+    return str(_mapping(pod.get("spec")).get("nodeName") or "")
 
 
 def is_stuck(pod: JSON) -> bool:
@@ -125,12 +126,6 @@ def _has_gpus(spec: JSON) -> bool:
         for found in limits
         for name, amount in found.items()
     )
-
-
-def _bound_at(status: JSON) -> float | None:
-    """From the condition that binding sets; a pod bound without it says when the kubelet took it."""
-    scheduled = condition(status, "PodScheduled")
-    return seconds(scheduled.get("lastTransitionTime")) or seconds(status.get("startTime"))
 
 
 def _whole(number: Any) -> int:

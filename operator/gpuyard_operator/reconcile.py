@@ -15,7 +15,7 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
     Reservation with victims       waiting, some victims are there           evict those, wait (`preemption`)
     Reservation (`commit`) OPEN    seated ones gated                         nominate, then un-gate each
                            DONE    enough seated ones bound                  say Scheduled, delete it
-                           UNDO    too few bound for 4 s                     evict them, delete it (delete
+                           UNDO    too few seen bound for 4 s                evict them, delete it (delete
                                                                              those whose eviction was refused)
                            VOID    none bound; expired, or places lost       delete it
     none                           any, and the group is over (`endings`)    say so; evict those it releases
@@ -23,7 +23,8 @@ Stands for the controller and the Permit phase of scheduler-plugins' coschedulin
                                    the group wants to restart, or release    where it releases
     none                           started, none waits                       say Scheduled
     none                           started, some wait                        quest for them, each alone
-    none                           not started, some bound                   wait; 4 s after the first: evict them
+    none                           not started, some bound                   wait; 4 s after the first was seen so:
+                                                                             evict them
     none                           not started, fewer than minMember         say GangWaiting "1/2 pods present"
     none                           not started, enough                       quest for all that wait, together
     any                            a leader that starts before its group,    un-gate it (`leaders`)

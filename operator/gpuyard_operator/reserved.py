@@ -25,7 +25,7 @@ def decide(gang: Gang, view: View, obj: JSON) -> Decision:
     if reservation is None:
         return Decision((unreserve,), says="drops a reservation that is not this group's")
     seated = gang.seated(reservation)
-    found = commit.progress(reservation, seated, gang.now, view.lost)
+    found = commit.progress(reservation, seated, gang.now, view.lost, view.seen)
     if gang.is_short(reservation) and not (found.bound or gang.started(reservation)):
         return Decision(
             (unreserve,), says=f"gives up the reserved places: now {gang.needed} are needed together"

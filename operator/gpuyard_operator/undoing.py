@@ -20,7 +20,7 @@ from gpuyard_operator.view import Decision, View
 def stranded(gang: Gang, view: View) -> Decision:
     """Some are bound and nothing holds places for the others: the Reservation was lost on the way."""
     bound = tuple(member for member in gang.crew if member.holding)
-    until = commit.undo_at(bound, otherwise=gang.now)
+    until = commit.undo_at(bound, view.seen, gang.now)
     if gang.now < until:
         return Decision(gang.report(None), until)
     says = f"undoes: {len(bound)} of {gang.minimum} members are bound without places"

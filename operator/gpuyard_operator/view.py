@@ -8,6 +8,7 @@ from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
 from gpuyard_operator.admission import Admission
 from gpuyard_operator.asking import Known
+from gpuyard_operator.commit import Seen
 from gpuyard_operator.victims import Preemption
 
 
@@ -28,6 +29,7 @@ class View:
     preemption: Preemption = Preemption()
     record: JSON | None = None
     """The Reservation of the group's name, whether or not it holds places."""
+    seen: Seen = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

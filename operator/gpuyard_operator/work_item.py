@@ -4,13 +4,17 @@ Stands for the entry of one object in controller-runtime's work queue.
 """
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from gpuyard.groups.plans import Unready
+from gpuyard.writes import JSON
 from gpuyard_kube.recording import Told
 from gpuyard_kube.runtime import Signal
 from gpuyard_operator.asking import TRIES, Answered
+from gpuyard_operator.commit import Seen
 from gpuyard_operator.groups import Key
+from gpuyard_operator.members import node_of
 
 SPENT = Unready("the places reserved last were given up")
 """What is left of an answer whose places were recorded."""
@@ -25,6 +29,7 @@ class WorkItem:
     answers: deque[Answered] = field(default_factory=lambda: deque(maxlen=2 * TRIES))
     refused: set[str] = field(default_factory=set)
     said: str = ""
+    seen: Seen = field(default_factory=dict)
     news: Told | None = None
     """The last reason of its group that was told to people, or is about to be."""
 
@@ -32,6 +37,12 @@ class WorkItem:
         """There is something new to look at."""
         self.dirty = True
         self.signal.fire()
+
+    def see(self, pods: Iterable[JSON], now: float) -> Seen:
+        """Remember since when which of these pods are on nodes, by the operator's own clock."""
+        bound = [str(pod["metadata"].get("uid")) for pod in pods if node_of(pod)]
+        self.seen = {uid: self.seen.get(uid, now) for uid in bound}
+        return self.seen
 
     def spend(self) -> None:
         """Places that were recorded are not recorded again, nor asked for again at once, should they be lost."""

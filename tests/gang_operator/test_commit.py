@@ -7,6 +7,8 @@ from gpuyard_operator.commit import HALF_SECONDS, Course, progress, undo_at
 from gpuyard_operator.members import Member
 
 NOW = 1000.0
+SEEN = {"a": NOW - 1, "old": NOW - HALF_SECONDS}
+"""Since when the operator has known that they are bound."""
 
 
 def reservation(*uids: str, needed: int = 2, expires: float = NOW + 10) -> Reservation:
@@ -17,8 +19,8 @@ def waiting(uid: str, gated: bool = True) -> Member:
     return Member("default", uid, uid, gated=gated)
 
 
-def bound(uid: str, ago: float = 1.0, phase: str = "Running", terminating: bool = False) -> Member:
-    return Member("default", uid, uid, "node-1", phase, terminating=terminating, bound_at=NOW - ago)
+def bound(uid: str, phase: str = "Running", terminating: bool = False) -> Member:
+    return Member("default", uid, uid, "node-1", phase, terminating=terminating)
 
 
 ROWS = [
@@ -36,18 +38,18 @@ ROWS = [
         Course.DONE,
     ),
     ("half bound just now", reservation("a", "b"), [bound("a"), waiting("b", gated=False)], Course.OPEN),
-    ("half bound for long", reservation("a", "b"), [bound("a", ago=HALF_SECONDS), waiting("b")], Course.UNDO),
+    ("half bound for long", reservation("old", "b"), [bound("old"), waiting("b")], Course.UNDO),
     (
         "half bound when it expires",
         reservation("a", "b", expires=NOW),
         [bound("a"), waiting("b")],
         Course.OPEN,
     ),
-    ("half bound, the other is gone", reservation("a", "b"), [bound("a", ago=9)], Course.UNDO),
+    ("half bound, the other is gone", reservation("old", "b"), [bound("old")], Course.UNDO),
     (
         "already evicted, not gone yet",
-        reservation("a", "b"),
-        [bound("a", ago=9, terminating=True)],
+        reservation("old", "b"),
+        [bound("old", terminating=True)],
         Course.UNDO,
     ),
     (
@@ -73,7 +75,7 @@ ROWS = [
 def test_a_reservation_takes_its_course(
     case: str, places: Reservation, members: list[Member], course: Course
 ) -> None:
-    assert progress(places, members, NOW).course is course
+    assert progress(places, members, NOW, seen=SEEN).course is course
 
 
 def test_pending_members_come_with_the_node_of_their_seat() -> None:
@@ -83,10 +85,12 @@ def test_pending_members_come_with_the_node_of_their_seat() -> None:
 
 
 def test_a_half_bound_gang_is_looked_at_again_when_its_time_is_up() -> None:
-    assert progress(reservation("a", "b"), [bound("a"), waiting("b")], NOW).until == NOW - 1 + HALF_SECONDS
+    found = progress(reservation("a", "b"), [bound("a"), waiting("b")], NOW, seen=SEEN)
+    assert found.until == NOW - 1 + HALF_SECONDS
 
 
-def test_pods_that_do_not_say_when_they_were_bound_are_left_until_the_reservation_expires() -> None:
-    silent = Member("default", "a", "a", "node-1", "Running")
-    assert undo_at([silent], otherwise=77.0) == 77.0
-    assert progress(reservation("a", "b"), [silent, waiting("b")], NOW).course is Course.OPEN
+def test_the_time_of_half_a_gang_begins_when_it_is_first_seen_so() -> None:
+    strange = bound("strange")
+    assert undo_at([strange], {}, NOW) == NOW + HALF_SECONDS
+    assert undo_at([strange, bound("a")], SEEN, NOW) == NOW - 1 + HALF_SECONDS
+    assert progress(reservation("strange", "b"), [strange, waiting("b")], NOW).course is Course.OPEN

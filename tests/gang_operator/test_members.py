@@ -50,16 +50,6 @@ def test_a_pod_that_is_going_is_not_live() -> None:
     assert (going.live, going.present, going.holding, going.running) == (False, False, False, False)
 
 
-def test_the_moment_of_binding_is_that_of_the_condition_else_of_the_kubelet() -> None:
-    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "1970-01-01T00:01:40Z"}
-    started = "1970-01-01T00:03:20Z"
-    bound: JSON = {"nodeName": "n"}
-    assert member(pod(bound, {"conditions": [scheduled], "startTime": started})).bound_at == 100.0
-    assert member(pod(bound, {"startTime": started})).bound_at == 200.0
-    assert member(pod(bound)).bound_at is None
-    assert member(pod({}, {"conditions": [scheduled]})).bound_at is None
-
-
 @pytest.mark.parametrize("odd", [{}, {"metadata": None}, {"metadata": {"name": "a"}}, {"metadata": []}])
 def test_what_has_no_identity_is_no_member(odd: JSON) -> None:
     assert read(odd) is None

@@ -73,7 +73,7 @@ def test_a_process_that_a_step_met_sleeps_until_its_own_clock_says_so() -> None:
         runtime = AsyncioRuntime(Clock(machine.wall, steady))
         until = runtime.now() + 0.02
         machine.set_by = -HOUR
-        await runtime.sleep_until(until)
+        await asyncio.wait_for(runtime.sleep_until(until), 10)
         return runtime.now() - until
 
     assert asyncio.run(scene()) >= 0
