@@ -1,8 +1,9 @@
 """Which PodGroup a pod belongs to.
 
 Stands for `util.GetPodGroupLabel` of scheduler-plugins. Law: one pod is a member of one group at most, in its own
-namespace; of several claims the first form below counts. A pod with kube-scheduler's own `spec.schedulingGroup` is
-left to kube-scheduler, whatever else it says, and one with Volcano's annotation to Volcano, where that schedules it.
+namespace; of several claims the first form below counts, and the groups that do not get it say so. A pod with
+kube-scheduler's own `spec.schedulingGroup` is left to kube-scheduler, whatever else it says, and one with Volcano's
+annotation to Volcano, where that schedules it.
 
     form                                               written by
     label scheduling.x-k8s.io/pod-group                scheduler-plugins since 2023 and all its clients
@@ -36,13 +37,18 @@ def group_of(pod: JSON) -> str | None:
 
 
 def claimed(pod: JSON) -> str | None:
-    """The name of the group that the pod's own labels and annotations claim."""
+    """The name of the group that the pod's own labels and annotations claim; of several the first."""
+    return next(iter(claims(pod)), None)
+
+
+def claims(pod: JSON) -> tuple[str, ...]:
+    """The names of all groups that they claim, each once, in the order of the forms above."""
     metadata = _part(pod, "metadata")
     labels, notes = _part(metadata, "labels"), _part(metadata, "annotations")
     marks = [labels.get(key) for key in LABELS]
     if _part(pod, "spec").get("schedulerName") not in OTHER_SCHEDULERS:
         marks.append(notes.get(ANNOTATION))
-    return next((str(mark) for mark in marks if mark), None)
+    return tuple(dict.fromkeys(str(mark) for mark in marks if mark))
 
 
 def alone(uid: str) -> str:

@@ -12,6 +12,7 @@ from gpuyard.groups import queues, reservations
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_kube.store import Change, Index, Store, version
 from gpuyard_operator import groups, nodes, pods, queueing_hints
+from gpuyard_operator.contested import Contested
 from gpuyard_operator.groups import Key
 from gpuyard_operator.lost_seats import LostSeats
 from gpuyard_operator.nodes import NodeFacts
@@ -48,7 +49,7 @@ class Cache:
         self._pods, self._members = Store(pods.read), Index[Key, PodFacts](lambda pod: pod.group)
         self._groups, self._reservations, self._nodes = Store(sound), Store(sound), Store(nodes.read)
         self._lost = LostSeats(self._pods.get, lambda name: self._nodes.named("", name))
-        self.victims = Victims(self._pods.get, preempts=preempts)
+        self._contested, self.victims = Contested(), Victims(self._pods.get, preempts=preempts)
         self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], set[Key]]]] = {
             "pods": (self._pods, self._pods_changed),
             "nodes": (self._nodes, self._nodes_changed),
@@ -100,8 +101,10 @@ class Cache:
 
     def view(self, key: Key) -> View:
         """The objects of a group."""
-        record = self._reservations.named(*key)
-        return View(self.group(key), self.pods(key), self.reservation(key), record=record)
+        record, contested = self._reservations.named(*key), self._contested.of(key)
+        return View(
+            self.group(key), self.pods(key), self.reservation(key), record=record, contested=contested
+        )
 
     def group(self, key: Key) -> JSON | None:
         return self._groups.named(*key)
@@ -130,6 +133,7 @@ class Cache:
         self.openings += queueing_hints.pods(changes)
         touched = self._members.take(changes)
         self.queues.touch(touched)
+        touched |= self._contested.take(changes)
         return touched | self._lost.pods(changes) | self.victims.take(changes)
 
     def _nodes_changed(self, changes: list[Change[NodeFacts]]) -> set[Key]:

@@ -1,7 +1,7 @@
 """One gang now: its group and members, who of them start together, and how far they have come."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gpuyard.groups import leaders, roles
@@ -32,6 +32,8 @@ class Gang:
     leaders: Leaders = Leaders()
     preempted_by: str = ""
     """For whom its pods have to go."""
+    contested: Mapping[str, int] = field(default_factory=dict)
+    """How many pods claim the group too and belong to another, by the name of that."""
 
     @classmethod
     def of(cls, group: Group, pods: Sequence[JSON], now: float) -> "Gang":
@@ -51,7 +53,8 @@ class Gang:
 
     def waiting(self, detail: str = "") -> Verdict:
         """Members are missing, or there is no verdict yet: `detail` says why not."""
-        return reasons.waiting(self.group, self.members, detail, self.natives)
+        others = reasons.others(self.natives, self.contested)
+        return reasons.waiting(self.group, self.members, detail, others)
 
     def scheduled(self, late: str = "") -> Verdict:
         """They were bound together. `late`: why further members do not run."""

@@ -24,6 +24,8 @@ class PodFacts:
     uid: str
     group: Key | None = None
     obj: JSON | None = None
+    passed_over: tuple[Key, ...] = ()
+    """The groups that it claims too, until it has ended."""
     node: str = ""
     devices: frozenset[str] = frozenset()
     priority: int = 0
@@ -34,9 +36,12 @@ def read(pod: JSON) -> PodFacts:
     """The facts in a Pod object, as far as they can be understood."""
     uid, group, member = uid_of(pod) or "", _group(pod), members.read(pod)
     obj = pod if group is not None else None
-    if member is None or not member.node or has_ended(pod):
+    if member is None or has_ended(pod):
         return PodFacts(uid, group, obj)
-    return PodFacts(uid, group, obj, member.node, _devices(pod), member.priority, member.terminating)
+    others = tuple((member.namespace, name) for name in memberships.claims(pod)[1:])
+    if not member.node:
+        return PodFacts(uid, group, obj, others)
+    return PodFacts(uid, group, obj, others, member.node, _devices(pod), member.priority, member.terminating)
 
 
 def _group(pod: JSON) -> Key | None:

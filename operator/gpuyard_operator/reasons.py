@@ -4,11 +4,12 @@ The reason codes are those of `gpuyard.verdicts`, and three of the way to succes
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gpuyard import vocabulary
 from gpuyard.groups.plans import Unplaceable
 from gpuyard.groups.reservations import Victim
+from gpuyard.narration import few
 from gpuyard.verdicts import EXPIRED, RELEASED, Reason, Rejection
 from gpuyard.verdicts import SCHEDULED as KIND
 from gpuyard.writes import JSON
@@ -26,8 +27,8 @@ NODES_NAMED = 5
 """A message names so many nodes; the others are counted."""
 
 
-def waiting(group: Group, members: Sequence[Member], detail: str = "", natives: int = 0) -> Verdict:
-    """See `Gang.waiting`."""
+def waiting(group: Group, members: Sequence[Member], detail: str = "", others: Sequence[str] = ()) -> Verdict:
+    """See `Gang.waiting`. `others`: what to say of pods that are no members."""
     if group.fault:
         return Verdict(False, Reason.INVALID_REQUEST.value, group.fault)
     present = sum(member.present for member in members)
@@ -35,11 +36,20 @@ def waiting(group: Group, members: Sequence[Member], detail: str = "", natives: 
     parts = [f"{present}/{group.min_member} pods present"]
     if held:
         parts.append(f"{held} more held by scheduling gates of others")
-    if natives:
-        parts.append(f"{natives} more left to kube-scheduler by their spec.schedulingGroup")
+    parts.extend(others)
     if detail:
         parts.append(f"no verdict yet: {detail}")
     return Verdict(False, Reason.GANG_WAITING.value, "; ".join(parts))
+
+
+def others(natives: int, contested: Mapping[str, int]) -> list[str]:
+    """Which pods a group might be expected to have, and has not."""
+    found = [f"{natives} more left to kube-scheduler by their spec.schedulingGroup"] if natives else []
+    if contested:
+        count, owners = sum(contested.values()), few(sorted(contested))
+        pods = "1 pod is" if count == 1 else f"{count} pods are"
+        found.append(f"{pods} claimed by another group too: {owners}")
+    return found
 
 
 def divided(members: Sequence[Member]) -> str:

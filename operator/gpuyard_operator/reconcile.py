@@ -69,8 +69,9 @@ def reconcile(view: View, now: float) -> Decision:
     group = groups.read(view.group, view.record)
     if group is None or group.terminating:
         return Decision(actions.withdraw(members_of(view.pods)))
-    gang = replace(Gang.of(group, view.pods, now), preempted_by=view.preemption.preemptor)
-    return _decide(gang, view)
+    gang = Gang.of(group, view.pods, now)
+    by, contested = view.preemption.preemptor, view.contested
+    return _decide(replace(gang, preempted_by=by, contested=contested), view)
 
 
 def _decide(gang: Gang, view: View) -> Decision:
@@ -98,7 +99,7 @@ def _unreserved(gang: Gang, view: View) -> Decision:
         if gang.left < gang.minimum and group.below == groups.RESTART:
             return undoing.restart(gang)
         if gang.left < gang.minimum and group.below == groups.RELEASE:
-            return undoing.end(gang, endings.released(gang.left, gang.minimum))
+            return undoing.release(gang, view)
         return Decision(gang.report(gang.scheduled(group.fault)))
     if gang.count("holding"):
         return undoing.stranded(gang, view)

@@ -27,9 +27,12 @@ class View:
     admission: Admission | None = None
     """What the group's queue says; None where it has none."""
     preemption: Preemption = Preemption()
+    contested: Mapping[str, int] = field(default_factory=dict)
+    """How many pods claim the group too and belong to another, by the name of that."""
     record: JSON | None = None
     """The Reservation of the group's name, whether or not it holds places."""
     seen: Seen = field(default_factory=dict)
+    leaving: Seen = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

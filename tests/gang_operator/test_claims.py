@@ -7,9 +7,10 @@ from gpuyard.writes import JSON
 from tests.gang_operator.world import World, pod_path
 
 OLD = "pod-group.scheduling.sigs.k8s.io"
+VOLCANO = "scheduling.k8s.io/group-name"
 FORMS: dict[str, JSON] = {
     "label": {"labels": {OLD: "ring"}},
-    "annotation": {"annotations": {"scheduling.k8s.io/group-name": "ring"}},
+    "annotation": {"annotations": {VOLCANO: "ring"}},
 }
 
 
@@ -69,6 +70,59 @@ def test_a_pod_that_kube_scheduler_starts_with_another_group_is_counted_and_not_
     world.pod("b")
     world.settle()
     assert set(world.bound()) == {"a", "b"}
+
+
+BOTH: JSON = {"labels": {vocabulary.POD_GROUP: "ring"}, "annotations": {VOLCANO: "tree"}}
+
+
+def test_a_pod_that_two_groups_claim_is_of_the_first_and_the_other_says_who_has_it(world: World) -> None:
+    """G40: whichever comes first, pods or groups, and while the pods have not ended."""
+    member(world, "a", BOTH)
+    world.settle()
+    world.group("tree", minMember=2)
+    world.settle()
+    one = "0/2 pods present; 1 pod is claimed by another group too: ring"
+    assert world.condition(name="tree")["message"] == one
+    assert world.condition()["message"] == "1/2 pods present"
+    member(world, "b", BOTH)
+    world.settle()
+    assert set(world.bound()) == {"a", "b"}
+    two = "0/2 pods present; 2 pods are claimed by another group too: ring"
+    assert world.condition(name="tree")["message"] == two
+    world.restart()
+    world.advance(5)
+    assert world.condition(name="tree")["message"] == two
+    world.phase("a", "Succeeded")
+    world.settle()
+    assert world.condition(name="tree")["message"] == one
+    world.delete(pod_path("b"))
+    world.settle()
+    assert world.condition(name="tree")["message"] == "0/2 pods present"
+
+
+def test_a_group_has_the_pods_that_it_was_refused_once_no_other_claims_them_first(world: World) -> None:
+    world.group("tree", minMember=2)
+    for name in "ab":
+        member(world, name, BOTH, schedulingGates=[{"name": vocabulary.GANG_GATE}, {"name": "other/gate"}])
+    world.settle()
+    for name in "ab":
+        world.api.patch(pod_path(name), {"metadata": {"labels": {vocabulary.POD_GROUP: None}}})
+    world.settle()
+    assert world.condition()["message"] == "0/2 pods present"
+    assert (
+        world.condition(name="tree")["message"]
+        == "0/2 pods present; 2 more held by scheduling gates of others"
+    )
+
+
+def test_each_group_that_has_what_another_claims_is_named(world: World) -> None:
+    world.group("tree", minMember=4)
+    for name, first in ("a", "ring"), ("b", "star"), ("c", "ring"):
+        member(world, name, {"labels": {OLD: first}, "annotations": {VOLCANO: "tree"}})
+    member(world, "d", {"labels": {OLD: "tree"}, "annotations": {VOLCANO: "tree"}})
+    world.settle()
+    said = "1/4 pods present; 3 pods are claimed by another group too: ring, star"
+    assert world.condition(name="tree")["message"] == said
 
 
 def test_members_of_several_schedulers_are_told_apart(world: World) -> None:

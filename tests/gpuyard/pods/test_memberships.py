@@ -52,6 +52,13 @@ def test_what_a_native_pod_claims_is_known_nevertheless() -> None:
     assert memberships.claimed(found) == "ring"
 
 
+def test_of_several_claims_each_is_known_once_and_in_the_order_of_the_forms() -> None:
+    marks = {OLD: "tree", f"{OLD}/name": "star", NEW: "ring", "pod-group.scheduling.x-k8s.io": "ring"}
+    assert memberships.claims(pod(labels=marks, annotations={VOLCANO: "tree"})) == ("ring", "tree", "star")
+    assert memberships.claims(CASES["Volcano's scheduler, our label"][0]) == ("ring",)
+    assert memberships.claims(CASES["no labels"][0]) == ()
+
+
 def test_only_the_usual_label_can_be_selected() -> None:
     assert memberships.is_selectable(CASES["the usual label"][0])
     assert not memberships.is_selectable(CASES["kube-batch's annotation"][0])
