@@ -21,6 +21,7 @@ from itertools import takewhile
 
 from gpuyard.groups.plans import PlanAnswer, Planned, PlanRequest, Unplaceable, Unready
 from gpuyard.groups.reservations import Reservation
+from gpuyard_operator.commit import LEAST_SECONDS
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 from gpuyard_operator.queueing_hints import Opening, ends_help
@@ -160,7 +161,7 @@ def usable(quest: Quest, known: Known, now: float) -> Reservation | None:
     asked = replace(last.request, needed=quest.needed, nearness=quest.group.nearness)
     if not all_wait or seats != set(last.request.members) or last.request != asked:
         return None
-    if now >= found.expires:
+    if now >= max(found.expires, last.at + LEAST_SECONDS):
         return None
     return replace(found, namespace=quest.group.namespace, group=quest.group.name, needed=quest.needed)
 

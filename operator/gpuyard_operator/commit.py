@@ -13,14 +13,18 @@ none                    fewer than needed       any                       VOID: 
 A member whose place is lost has nothing to bind to. One that is bound without a seat, by somebody else's hand, counts
 as bound: it must not stand alone either. The 4 s count from when the operator saw the first of them bound: what a pod
 says of that is by the API server's clock, and clocks differ. An operator that starts counts anew.
+Likewise a Reservation that came into being before its eyes lasts `LEAST_SECONDS`, though its clock be ahead of the
+one by which the object expires; one that it finds when it starts expires when it says so.
 """
 
 import enum
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation
+from gpuyard.writes import JSON
 from gpuyard_operator.members import Member
 
 HALF_SECONDS = 4.0
@@ -30,8 +34,12 @@ The extender holds binds for at most 3 s *before* the first of them goes through
 """
 
 
+LEAST_SECONDS = 60.0
+"""The extender keeps the places of a plan for so long, and longer where others have to go first."""
+
 Seen = Mapping[str, float]
-"""When the operator first saw the pods on nodes so, by UID; another one it sees so now for the first time."""
+"""When the operator first saw the pods on nodes so, by UID (what is not there it sees so now for the first time), and
+when it saw a Reservation come into being, by the text of its expiry."""
 
 
 class Course(enum.Enum):
@@ -74,6 +82,15 @@ def progress(
     course, until = _course(reservation, len(pending), len(bound) + len(beside), half_until, now)
     short = len(bound) + len(beside) < max(1, reservation.needed)
     return Progress(course, pending, bound, beside, until, short)
+
+
+def lasting(obj: JSON, seen: Seen) -> Reservation | None:
+    """The reservation in an object, with its expiry by the operator's clock; None when it cannot be used."""
+    found = reservations.from_object(obj)
+    if found is None:
+        return None
+    least = seen.get(str(obj["spec"]["expires"]), 0.0) + LEAST_SECONDS
+    return replace(found, expires=max(found.expires, least))
 
 
 def undo_at(bound: Sequence[Member], seen: Seen, now: float) -> float:

@@ -21,13 +21,12 @@ kube-scheduler must have said that it is unschedulable, and must not make room f
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation, Victim
 from gpuyard.narration import few
 from gpuyard.pods import memberships
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.recording import Told
-from gpuyard_operator import actions, post_filter, reasons, status
+from gpuyard_operator import actions, commit, post_filter, reasons, status
 from gpuyard_operator.asking import Ask, Hold, Quest, Record
 from gpuyard_operator.gang import Gang
 from gpuyard_operator.groups import Group
@@ -87,7 +86,7 @@ def is_alone(view: View) -> bool:
 
 
 def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> Decision:
-    metadata, reservation = obj["metadata"], reservations.from_object(obj)
+    metadata, reservation = obj["metadata"], commit.lasting(obj, view.seen)
     if metadata.get("deletionTimestamp"):
         return Decision()
     unreserve = actions.unreserve(Group(str(metadata["namespace"]), str(metadata["name"]), ""), obj)

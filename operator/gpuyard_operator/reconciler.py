@@ -105,7 +105,7 @@ class Reconciler:
             item.spend()
         view = replace(
             self._cache.view(item.key),
-            seen=item.see(self._cache.pods(item.key), self._runtime.now()),
+            seen=item.see(self._cache.pods(item.key), reservation, self._runtime.now()),
             known=Known(tuple(item.answers), room.opened, room.renewed, victims.lowest),
             preemption=victims.of(item.key),
             lost=self._cache.lost(item.key),

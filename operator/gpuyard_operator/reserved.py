@@ -6,11 +6,10 @@ far the Reservation has come is the table in `commit`.
 
 from dataclasses import replace
 
-from gpuyard.groups import reservations
 from gpuyard.groups.reservations import Reservation
 from gpuyard.writes import JSON
 from gpuyard_operator import actions, commit, preemption, reasons, undoing
-from gpuyard_operator.commit import Course, Progress
+from gpuyard_operator.commit import Course, Progress, Seen
 from gpuyard_operator.gang import Gang
 from gpuyard_operator.groups import Group
 from gpuyard_operator.view import Decision, View
@@ -21,7 +20,7 @@ def decide(gang: Gang, view: View, obj: JSON) -> Decision:
     if obj["metadata"].get("deletionTimestamp"):
         return Decision(gang.report(None))
     unreserve = actions.unreserve(gang.group, obj)
-    reservation = _own(gang.group, obj)
+    reservation = _own(gang.group, obj, view.seen)
     if reservation is None:
         return Decision((unreserve,), says="drops a reservation that is not this group's")
     seated = gang.seated(reservation)
@@ -57,9 +56,9 @@ def _admit(gang: Gang, reservation: Reservation, found: Progress) -> Decision:
     return Decision(admitted + gang.report(verdict), found.until, says=says)
 
 
-def _own(group: Group, obj: JSON) -> Reservation | None:
+def _own(group: Group, obj: JSON, seen: Seen) -> Reservation | None:
     """The reservation in an object, when it is readable and of this very group, not of a namesake before it."""
     owners = [owner.get("uid") for owner in obj["metadata"].get("ownerReferences") or ()]
-    reservation = reservations.from_object(obj)
+    reservation = commit.lasting(obj, seen)
     mine = reservation is not None and reservation.group == group.name and group.uid in owners
     return reservation if mine else None

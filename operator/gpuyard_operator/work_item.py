@@ -30,6 +30,7 @@ class WorkItem:
     refused: set[str] = field(default_factory=set)
     said: str = ""
     seen: Seen = field(default_factory=dict)
+    looked: bool = False
     news: Told | None = None
     """The last reason of its group that was told to people, or is about to be."""
 
@@ -38,11 +39,15 @@ class WorkItem:
         self.dirty = True
         self.signal.fire()
 
-    def see(self, pods: Iterable[JSON], now: float) -> Seen:
-        """Remember since when which of these pods are on nodes, by the operator's own clock."""
+    def see(self, pods: Iterable[JSON], reservation: JSON | None, now: float) -> Seen:
+        """Remember, by the operator's own clock, since when which of these pods are on nodes and places are held."""
         bound = [str(pod["metadata"].get("uid")) for pod in pods if node_of(pod)]
-        self.seen = {uid: self.seen.get(uid, now) for uid in bound}
-        return self.seen
+        seen = {uid: self.seen.get(uid, now) for uid in bound}
+        if reservation is not None:
+            expires = str((reservation.get("spec") or {}).get("expires"))
+            seen[expires] = self.seen.get(expires, now if self.looked else 0.0)
+        self.seen, self.looked = seen, True
+        return seen
 
     def spend(self) -> None:
         """Places that were recorded are not recorded again, nor asked for again at once, should they be lost."""

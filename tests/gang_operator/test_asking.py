@@ -23,6 +23,7 @@ from gpuyard_operator.asking import (
     Refused,
     pursue,
 )
+from gpuyard_operator.commit import LEAST_SECONDS
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
 from gpuyard_operator.queueing_hints import Opening
@@ -64,15 +65,24 @@ def test_places_that_were_found_are_recorded() -> None:
 @pytest.mark.parametrize(
     ("answer", "members"),
     [
-        (planned("ab", expires=NOW), "ab"),
         (planned("ab"), "ac"),
         (planned("a"), "ab"),
         (Planned(Reservation("default", "ring", 2, NOW + 10, ())), "ab"),
     ],
-    ids=["expired", "a member is gone", "a seat is missing", "no seat at all"],
+    ids=["a member is gone", "a seat is missing", "no seat at all"],
 )
 def test_places_that_no_longer_fit_are_asked_for_anew(answer: PlanAnswer, members: str) -> None:
     assert pursue(quest(members), known(("ab", answer)), NOW) == Ask(request(members))
+
+
+@pytest.mark.parametrize("skew", [-300, -25, 0, 25, 300])
+def test_places_that_were_found_are_good_for_a_minute_by_the_own_clock_or_as_long_as_they_say(
+    skew: int,
+) -> None:
+    answer, good_for = planned("ab", expires=NOW + LEAST_SECONDS - skew), LEAST_SECONDS + max(0, -skew)
+    found = known(("ab", answer), ago=0.0)
+    assert pursue(quest(), found, NOW + good_for - 1) == Record(answer.reservation)
+    assert pursue(quest(), found, NOW + good_for) == Ask(request("ab"))
 
 
 def test_a_refusal_stands_until_the_retry() -> None:

@@ -10,7 +10,7 @@ from gpuyard.writes import JSON
 from gpuyard_operator.cache import PATHS
 from gpuyard_operator.reconcile import reconcile
 from gpuyard_operator.view import Decision, View
-from tests.gang_operator.world import World, group_path, pod_path
+from tests.gang_operator.world import PLACES_SECONDS, World, group_path, pod_path
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_a_gang_that_was_undone_starts_again_as_a_whole(world: World) -> None:
 def test_places_that_nobody_took_are_given_up_and_asked_for_anew(world: World) -> None:
     world.binds_refused.update({"a", "b"})
     gang(world, "a", "b")
-    world.advance(20.5)
+    world.advance(PLACES_SECONDS + 0.5)
     world.binds_refused.clear()
     world.settle()
     assert len(world.questions) >= 2

@@ -7,13 +7,14 @@ import pytest
 
 from gpuyard_cluster.apiserver.direct import feed
 from gpuyard_cluster.clock import Steps
+from gpuyard_extender import settings
 from gpuyard_kube.runtime import Signal
 from gpuyard_operator.cache import PATHS
-from gpuyard_operator.commit import HALF_SECONDS
+from gpuyard_operator.commit import HALF_SECONDS, LEAST_SECONDS
 from gpuyard_operator.service import Operator
-from tests.gang_operator.world import World
+from tests.gang_operator.world import PLACES_SECONDS, World
 
-SKEWS = [-300, -25, -5, 5, 15]
+SKEWS = [-300, -25, -5, 5, 25, 300]
 
 
 class OtherSignal:
@@ -65,6 +66,10 @@ class SkewedWorld(World):
         return sum(write.path.endswith("/eviction") for write in self.api.writes)
 
 
+def test_the_operator_believes_in_places_for_as_long_as_the_extender_keeps_them() -> None:
+    assert LEAST_SECONDS == settings.RESERVATION_SECONDS
+
+
 def half_bound(ahead: float) -> SkewedWorld:
     world = SkewedWorld(ahead)
     for number in (1, 2):
@@ -106,3 +111,51 @@ def test_an_operator_that_starts_counts_anew_and_comes_to_an_end(ahead: float) -
     assert world.bound() == {"a": "node-1"}
     world.advance(1)
     assert world.bound() == {}
+
+
+@pytest.mark.parametrize("ahead", SKEWS)
+def test_a_gang_starts_after_one_question_whatever_the_clock_says(ahead: float) -> None:
+    world = SkewedWorld(ahead)
+    world.node("node-1", 2)
+    world.group(minMember=2)
+    world.pod("a")
+    world.pod("b")
+    world.advance(300)
+    assert len(world.bound()) == 2
+    assert len(world.questions) == 1
+    assert world.condition()["status"] == "True"
+    assert world.places() is None
+
+
+@pytest.mark.parametrize("ahead", SKEWS)
+def test_a_gang_that_is_not_bound_gives_its_places_up_in_the_end_and_asks_anew(ahead: float) -> None:
+    world = SkewedWorld(ahead)
+    world.node("node-1", 2)
+    world.group(minMember=2)
+    world.binds_refused |= {"a", "b"}
+    world.pod("a")
+    world.pod("b")
+    world.advance(PLACES_SECONDS * 5 - 1)
+    assert len(world.questions) <= 5
+    world.advance(PLACES_SECONDS * 2)
+    assert len(world.questions) > 1
+    assert world.evictions() == 0
+    assert world.condition()["status"] == "False"
+
+
+@pytest.mark.parametrize("ahead", SKEWS)
+def test_an_operator_that_starts_while_places_are_held_asks_once_more_at_most(ahead: float) -> None:
+    world = SkewedWorld(ahead)
+    world.node("node-1", 2)
+    world.group(minMember=2)
+    world.binds_refused |= {"a", "b"}
+    world.pod("a")
+    world.pod("b")
+    world.advance(PLACES_SECONDS / 2)
+    world.restart()
+    world.advance(1)
+    world.binds_refused.clear()
+    world.advance(30)
+    assert len(world.bound()) == 2
+    assert len(world.questions) <= 2
+    assert world.evictions() == 0

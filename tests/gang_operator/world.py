@@ -18,10 +18,11 @@ from gpuyard_cluster.apiserver.direct import feed
 from gpuyard_cluster.clock import Steps
 from gpuyard_operator import groups
 from gpuyard_operator.cache import PATHS
+from gpuyard_operator.commit import LEAST_SECONDS
 from gpuyard_operator.service import Operator
 from tests.gang_operator.recorder import CRDS, DEFINITIONS, Recorder
 
-PLACES_SECONDS = 20.0
+PLACES_SECONDS = LEAST_SECONDS
 
 
 class World:
