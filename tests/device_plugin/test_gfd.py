@@ -1,5 +1,7 @@
 """The labels agree with the device list: count, replicas, product, MIG profiles."""
 
+import pytest
+
 from gpuyard.hardware.gpus import GPU, Instance, gpu_uuid
 from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard_device_plugin.gfd import labels
@@ -60,6 +62,17 @@ def test_mixed_counts_physical_gpus_beside_one_group_for_each_profile() -> None:
 def test_mixed_without_a_whole_gpu_has_no_replicas_of_it() -> None:
     found = labels(Inventory((gpu(0, "1g.5gb"),), mig_strategy=MigStrategy.MIXED))
     assert (found["nvidia.com/gpu.count"], found["nvidia.com/gpu.replicas"]) == ("1", "0")
+
+
+@pytest.mark.parametrize("strategy", MigStrategy)
+def test_gpus_with_mig_switched_off_have_no_mig_devices_whatever_the_strategy(strategy: MigStrategy) -> None:
+    """What can be cut on demand has labels of its own once it is."""
+    found = labels(Inventory((gpu(0), gpu(1)), mig_strategy=strategy))
+    assert {name for name in found if name.startswith("nvidia.com/mig")} <= {
+        "nvidia.com/mig.capable",
+        "nvidia.com/mig.strategy",
+    }
+    assert (found["nvidia.com/gpu.product"], found["nvidia.com/gpu.count"]) == (A100, "2")
 
 
 def test_single_counts_mig_devices() -> None:

@@ -52,7 +52,7 @@ HELD = {
     12: (
         "a metric that is not counted anew",
         "extender/test_metrics",
-        "test_what_a_deleted_pod_held_is_free",
+        "test_what_is_free_is_counted_anew_after_each_update_of_a_pod",
     ),
     13: (
         "a terminating pod that counts as gone",
@@ -75,9 +75,9 @@ HELD = {
         "test_a_pod_books_the_most_that_runs_at_one_time_plus_overhead",
     ),
     17: (
-        "an init container that changes the count",
-        HERE,
-        "test_an_init_container_without_gpus_changes_no_count",
+        "an init container that changes what counts for a quota",
+        "gang_operator/test_workloads",
+        "test_init_containers_change_nothing_of_what_a_group_holds",
     ),
     18: ("free amounts that wrap below zero", HERE, "test_an_over_committed_node_has_nothing_left"),
     19: ("verbs and events at one time", "extender/test_conservation", "Conservation"),
@@ -132,8 +132,8 @@ HELD = {
     32: ("16 GPUs of a node with 8", HERE, "test_more_gpus_than_a_node_has_are_refused_with_both_numbers"),
     33: (
         "GPUs of unequal memory in one node",
-        "gpuyard/placing/test_eligibility",
-        "test_memory_is_asked_of_each_gpu_and_not_of_the_node",
+        HERE,
+        "test_shares_by_memory_are_of_a_gpu_that_has_as_much",
     ),
     34: ("a label that is missing", HERE, "test_a_node_without_the_label_is_told_what_it_lacks"),
     35: ("a question about what is not there", "extender/test_app", "test_a_pod_is_explained_by_name"),
@@ -154,9 +154,9 @@ HELD = {
     ),
     39: ("a layout that nobody can see", "cli/test_top_rows", "test_instances_are_drawn_with_who_has_them"),
     40: (
-        "GPUs in MIG mode without instances",
-        "device_plugin/test_node_inventory",
-        "test_an_empty_mig_gpu_does_not_block_the_others",
+        "GPUs without MIG mode that count as cut",
+        "device_plugin/test_gfd",
+        "test_gpus_with_mig_switched_off_have_no_mig_devices_whatever_the_strategy",
     ),
     41: (
         "instances that spoil the large holes",

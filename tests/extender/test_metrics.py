@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from gpuyard.writes import JSON
 from gpuyard_extender.metrics import Metrics
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, reservation
 from tests.extender.served import application, served
@@ -109,6 +110,27 @@ def test_what_a_deleted_pod_held_is_free() -> None:
     assert scraped(stage)["free_gpus"] == 1
     stage.delete(pod)
     assert scraped(stage)["free_gpus"] == 2
+
+
+def test_what_is_free_is_counted_anew_after_each_update_of_a_pod() -> None:
+    """Also where the kubelet gave other devices than were planned; what was held is free when the pod has ended."""
+    stage = Stage(gpu_node("node-1", 3))
+    ids = [device("node-1", index) for index in range(3)]
+    there: JSON = {"node": "node-1", "plan": ids[:2]}
+    given = {**there, "truth": ids[1:]}
+    updates: list[JSON] = [
+        there,
+        there,
+        given,
+        {**given, "phase": "Running"},
+        {**given, "phase": "Succeeded"},
+    ]
+    stage.create(gpu_pod("a", 2))
+    found = [scraped(stage)["free_gpus"]]
+    for update in updates:
+        stage.extender.observe("pods", "MODIFIED", gpu_pod("a", 2, **update))
+        found.append(scraped(stage)["free_gpus"])
+    assert found == [3, 1, 1, 1, 1, 3]
 
 
 @pytest.mark.parametrize("verb", ["filter", "prioritize", "bind"])

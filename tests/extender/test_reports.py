@@ -8,7 +8,7 @@ import pytest
 
 from gpuyard import annotations, vocabulary
 from gpuyard.hardware.gpus import GPU, Instance
-from gpuyard.hardware.inventory import Inventory, MigStrategy
+from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod
@@ -26,12 +26,12 @@ def test_what_holds_a_case_exists(module: str, test: str) -> None:
     assert re.search(rf"^(?:def|class) {test}\b", (TESTS / f"{module}.py").read_text(), re.MULTILINE)
 
 
-def planned(stage: Stage, name: str) -> tuple[str, ...]:
+def planned(stage: Stage, name: str, resource: str = vocabulary.GPU) -> tuple[str, ...]:
     """The ids in the plan that the Binding brought."""
     text = stage.server.pods[name]["metadata"]["annotations"][vocabulary.ALLOCATION]
     plan = annotations.read_allocation(text)
     assert plan is not None
-    return plan["train"][vocabulary.GPU]
+    return plan["train"][resource]
 
 
 HALVES = {device("n1", index): index // 4 for index in range(8)}
@@ -170,6 +170,40 @@ def test_memory_of_no_gpu_is_refused_by_its_annotation() -> None:
     found = stage.extender.explain("default", "none")
     assert found is not None
     assert (found["code"], found["detail"].partition(":")[0]) == ("InvalidRequest", vocabulary.GPU_MEMORY)
+
+
+def unequal() -> JSON:
+    """A node with a GPU of 10 GB and one of 20, each shared by four."""
+    node = gpu_node("n1", 2, shares=4)
+    gpus = tuple(
+        GPU(index, device("n1", index), "NVIDIA-A100-SXM4-40GB", gigabytes * 1024)
+        for index, gigabytes in enumerate((10, 20))
+    )
+    found = Inventory(gpus, Sharing(SharingMode.TIME_SLICING, 4, renamed=True))
+    node["metadata"]["annotations"] = {vocabulary.INVENTORY: annotations.write_inventory(found)}
+    return node
+
+
+def test_shares_by_memory_are_of_a_gpu_that_has_as_much() -> None:
+    """On neither GPU alone there are two times 12 of the 30 GB of the node."""
+    stage = Stage(unequal())
+    wishes = {"large": 12, "again": 12, "rest": 8, "small": 8, "more": 3}
+    taken: dict[str, int | None] = {}
+    for name, gigabytes in wishes.items():
+        pod = gpu_pod(name, resource=vocabulary.GPU_SHARED)
+        pod["metadata"]["annotations"] = {vocabulary.GPU_MEMORY: f"{gigabytes}Gi"}
+        stage.create(pod)
+        if not stage.filter(pod)["NodeNames"]:
+            taken[name] = None
+            continue
+        assert stage.bound(pod, "n1") == ""
+        stage.extender.observe("pods", "MODIFIED", stage.server.pods[name])
+        [replica] = planned(stage, name, vocabulary.GPU_SHARED)
+        taken[name] = [device("n1", 0), device("n1", 1)].index(replica.partition("::")[0])
+    assert taken == {"large": 1, "again": None, "rest": 1, "small": 0, "more": None}
+    found = stage.extender.explain("default", "again")
+    assert found is not None
+    assert found["code"] == Reason.SHARES_EXHAUSTED
 
 
 def test_a_node_without_the_label_is_told_what_it_lacks() -> None:

@@ -27,5 +27,13 @@ def test_the_head_comes_first_then_one_of_each_role_after_the_other() -> None:
     assert in_turn(members) == ("z", "a1", "b1", "a2", "b2", "a3")
 
 
+@pytest.mark.parametrize("count", [1, 10_001])
+def test_however_many_roles_there_are_each_has_its_turn_before_any_has_a_second(count: int) -> None:
+    """G39."""
+    names = [f"role-{number}" for number in range(count)]
+    twice = [(f"{name}/{turn}", Role(name)) for name in names for turn in (1, 2)]
+    assert in_turn(twice) == (*(f"{name}/1" for name in names), *(f"{name}/2" for name in names))
+
+
 def test_without_roles_the_order_is_kept() -> None:
     assert in_turn([(name, Role()) for name in "cab"]) == ("c", "a", "b")
