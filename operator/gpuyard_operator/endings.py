@@ -6,16 +6,25 @@ Stands for the deactivation of a Workload in Kueue. Annotations of the PodGroup 
     gpuyard.io/schedule-deadline-seconds: N  it was not scheduled for N s since it came, or      DeadlineExceeded
                                              since it had lost all its members
     gpuyard.io/below-minimum: release        it had started, and fewer than minMember are left   GangReleased
+                                             for 2 s after the last one was told to go
 
 Law: an end is said in the status before anything is done about it, with the phase Failed. From then on nobody of the
 group starts: pods that its owner creates again stay gated, so no loop of evictions comes of it. It is over while the
 annotation says so: whoever takes the annotation away, or gives it more time, lets the group go on.
 """
 
+from collections.abc import Sequence
+from typing import Final
+
 from gpuyard.verdicts import EXPIRED, RELEASED, SCHEDULED
 from gpuyard_kube.timestamps import seconds
+from gpuyard_operator.commit import Seen
 from gpuyard_operator.groups import RELEASE, Group
+from gpuyard_operator.members import Member
 from gpuyard_operator.status import Verdict
+
+LEAVING_SECONDS: Final = 2.0
+"""How long after a member was told to go others are expected to be told so too."""
 
 
 def over(group: Group, now: float, *, started: bool) -> Verdict | None:
@@ -39,6 +48,15 @@ def due(group: Group) -> float | None:
         return None
     since = seconds(said.get("lastTransitionTime"))
     return (group.created_at if since is None else since) + group.deadline_seconds
+
+
+def settled(members: Sequence[Member], leaving: Seen, now: float) -> float:
+    """When it is plain how many are left; `leaving`: since when members are known to go.
+
+    Whoever deletes one may be about to delete all, as a Job does that is suspended: that is no end.
+    """
+    moments = (leaving.get(member.uid, now) + LEAVING_SECONDS for member in members if member.terminating)
+    return max(moments, default=now)
 
 
 def released(left: int, needed: int) -> Verdict:

@@ -47,7 +47,6 @@ from gpuyard.writes import Write
 from gpuyard_operator import (
     actions,
     admission,
-    endings,
     groups,
     preemption,
     reasons,

@@ -103,9 +103,11 @@ class Reconciler:
         room = self._unschedulable
         if reservation is not None:
             item.spend()
+        item.see(self._cache.pods(item.key), reservation, self._runtime.now())
         view = replace(
             self._cache.view(item.key),
-            seen=item.see(self._cache.pods(item.key), reservation, self._runtime.now()),
+            seen=item.seen,
+            leaving=item.leaving,
             known=Known(tuple(item.answers), room.opened, room.renewed, victims.lowest),
             preemption=victims.of(item.key),
             lost=self._cache.lost(item.key),

@@ -6,7 +6,7 @@ Stands for the PodGroup controller of scheduler-plugins, without the oddities of
     (kept)      no pods are left of a group that was Finished or Failed
     Failed      the group is over (`endings`)
     Finished    no live member, minMember succeeded; or it was Finished; or all that is left of a started group did
-    Failed      no live member, some failed; or it was Failed
+    Failed      no live member, some failed of themselves; or it was Failed
     Running     minMember run or have succeeded; or it was Running and has a member on a node
     Scheduling  minMember are present
     Pending     otherwise
@@ -98,7 +98,9 @@ def phase(group: Group, members: Sequence[Member]) -> str:
     old = group.status.get("phase")
     succeeded = sum(member.succeeded for member in members)
     if not any(member.live for member in members):
-        ended = _ended(group, succeeded, any(member.phase == "Failed" for member in members))
+        # Whose containers fail because it was told to go, as all of a suspended Job are, has not failed.
+        failed = any(member.phase == "Failed" and not member.terminating for member in members)
+        ended = _ended(group, succeeded, failed)
         if ended:
             return ended
     run = succeeded + sum(member.running for member in members)

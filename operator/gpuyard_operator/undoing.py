@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain
 
 from gpuyard.verdicts import RELEASED
-from gpuyard_operator import actions, commit
+from gpuyard_operator import actions, commit, endings
 from gpuyard_operator.gang import Gang
 from gpuyard_operator.members import Member
 from gpuyard_operator.status import Verdict
@@ -30,6 +30,14 @@ def stranded(gang: Gang, view: View) -> Decision:
 def restart(gang: Gang) -> Decision:
     """They start together again when all are there again."""
     return evict(gang.members, (), f"restarts: {gang.left} of {gang.minimum} members are left")
+
+
+def release(gang: Gang, view: View) -> Decision:
+    """What is left goes for good."""
+    until = endings.settled(gang.members, view.leaving, gang.now)
+    if gang.now < until:
+        return Decision(gang.report(gang.scheduled()), until)
+    return end(gang, endings.released(gang.left, gang.minimum))
 
 
 def end(gang: Gang, verdict: Verdict) -> Decision:

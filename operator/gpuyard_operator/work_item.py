@@ -4,7 +4,7 @@ Stands for the entry of one object in controller-runtime's work queue.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from gpuyard.groups.plans import Unready
@@ -31,6 +31,8 @@ class WorkItem:
     said: str = ""
     seen: Seen = field(default_factory=dict)
     looked: bool = False
+    leaving: Seen = field(default_factory=dict)
+    """The same of pods that have been told to go."""
     news: Told | None = None
     """The last reason of its group that was told to people, or is about to be."""
 
@@ -39,18 +41,22 @@ class WorkItem:
         self.dirty = True
         self.signal.fire()
 
-    def see(self, pods: Iterable[JSON], reservation: JSON | None, now: float) -> Seen:
-        """Remember, by the operator's own clock, since when which of these pods are on nodes and places are held."""
-        bound = [str(pod["metadata"].get("uid")) for pod in pods if node_of(pod)]
-        seen = {uid: self.seen.get(uid, now) for uid in bound}
+    def see(self, pods: Collection[JSON], reservation: JSON | None, now: float) -> None:
+        """Remember, by the operator's own clock, since when pods are on nodes, or leave, and places are held."""
+        seen = _since(self.seen, filter(node_of, pods), now)
         if reservation is not None:
             expires = str((reservation.get("spec") or {}).get("expires"))
             seen[expires] = self.seen.get(expires, now if self.looked else 0.0)
         self.seen, self.looked = seen, True
-        return seen
+        self.leaving = _since(self.leaving, (p for p in pods if p["metadata"].get("deletionTimestamp")), now)
 
     def spend(self) -> None:
         """Places that were recorded are not recorded again, nor asked for again at once, should they be lost."""
         spent = [replace(last, answer=SPENT) for last in [*self.answers][-1:]]
         self.answers.clear()
         self.answers.extend(spent)
+
+
+def _since(before: Seen, pods: Iterable[JSON], now: float) -> dict[str, float]:
+    uids = [str(pod["metadata"].get("uid")) for pod in pods]
+    return {uid: before.get(uid, now) for uid in uids}

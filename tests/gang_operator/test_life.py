@@ -3,7 +3,7 @@
 import pytest
 
 from gpuyard import vocabulary
-from tests.gang_operator.world import World, group_path, pod_path
+from tests.gang_operator.world import World, group_path, node_path, pod_path
 
 
 @pytest.fixture
@@ -134,3 +134,115 @@ def test_a_member_whose_node_is_lost_is_replaced_beside_its_siblings(world: Worl
     world.settle()
     assert {"a", "b2"} <= set(world.bound())
     assert evictions(world) == []
+
+
+def told_to_go(world: World, *pods: str) -> None:
+    """They take their time to end."""
+    for pod in pods:
+        world.api.patch(pod_path(pod), {"metadata": {"finalizers": ["example.com/stuck"]}})
+        world.delete(pod_path(pod))
+
+
+def gone(world: World, *pods: str) -> None:
+    """As kubelets do it: containers fail that are told to end."""
+    for pod in pods:
+        world.phase(pod, "Failed")
+        world.settle()
+        world.api.patch(pod_path(pod), {"metadata": {"finalizers": []}})
+        world.settle()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5])
+@pytest.mark.parametrize("below", ["wait", "restart", "release"])
+def test_a_gang_whose_owner_is_suspended_starts_as_a_whole_when_it_goes_on(
+    world: World, below: str, seconds: float
+) -> None:
+    """A Job tells one pod after the other to go; nothing of it has failed, or has come to an end."""
+    gang(world, "a", "b", "c", minimum=3, below=below)
+    for name in "abc":
+        if name in world.bound():
+            told_to_go(world, name)
+        world.advance(seconds)
+    gone(world, *world.bound())
+    world.advance(60)
+    assert (world.bound(), world.status()["phase"]) == ({}, "Pending")
+    assert (world.condition()["status"], world.condition()["message"]) == ("False", "0/3 pods present")
+    for name in ("a2", "b2"):
+        world.pod(name)
+    world.advance(60)
+    assert world.bound() == {}
+    world.pod("c2")
+    world.advance(1)
+    assert set(world.bound()) == {"a2", "b2", "c2"}
+
+
+@pytest.mark.parametrize("stage", ["gated", "reserved"])
+def test_a_gang_may_be_suspended_before_it_has_started(world: World, stage: str) -> None:
+    if stage == "reserved":
+        world.binds_refused.update("abc")
+    gang(world, *"abc" if stage == "reserved" else "ab", minimum=3)
+    assert (world.places() is not None) == (stage == "reserved")
+    for name in "abc":
+        if world.at(pod_path(name)) is not None:
+            world.delete(pod_path(name))
+            world.settle()
+    world.advance(30)
+    assert world.places() is None
+    for name in ("a2", "b2", "c2"):
+        world.pod(name)
+    world.advance(1)
+    assert set(world.bound()) == {"a2", "b2", "c2"}
+
+
+@pytest.mark.parametrize(("below", "left"), [("wait", {"a"}), ("restart", set()), ("release", set())])
+def test_a_member_that_ends_never_keeps_the_others_from_what_their_group_wishes(
+    world: World, below: str, left: set[str]
+) -> None:
+    """G21: its kubelet is silent, and the node is there."""
+    gang(world, "a", "b", below=below)
+    told_to_go(world, "b")
+    silent = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+    world.api.patch(f"{node_path('node-2')}/status", silent)
+    world.advance(3)
+    assert world.bound().keys() - {"b"} == left
+    assert world.status()["phase"] == {"wait": "Running", "restart": "Pending", "release": "Failed"}[below]
+    for name in ("a2", "b2"):
+        world.pod(name)
+    world.advance(60)
+    started = {"wait": {"a2", "b2"}, "restart": {"a2", "b2"}, "release": set()}[below]
+    assert world.bound().keys() - {"b"} - left == started
+    assert world.bound()["b"] == "node-2"
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["", "elsewhere"])
+def test_whoever_was_never_placed_is_told_from_whoever_is_below_its_minimum(kept: bool) -> None:
+    """G23: by two conditions, and by how long each has been so."""
+    world = World()
+    world.keep_conditions(kept)
+
+    def said() -> tuple[str, str]:
+        return world.condition()["status"], world.condition("Ready")["status"]
+
+    world.group(minMember=2)
+    for name in "ab":
+        world.pod(name)
+    world.advance(1)
+    assert said() == ("False", "False")
+    for number in (1, 2):
+        world.node(f"node-{number}", gpus=1)
+    world.advance(1)
+    for name in "ab":
+        world.phase(name, "Running")
+    world.advance(1)
+    assert said() == ("True", "True")
+    since = world.condition()["lastTransitionTime"]
+    world.phase("b", "Failed")
+    world.advance(60)
+    assert said() == ("True", "False")
+    assert world.condition("Ready")["message"] == "1/2 members run or have succeeded"
+    assert world.condition()["lastTransitionTime"] == since
+    world.pod("b2")
+    world.advance(1)
+    world.phase("b2", "Running")
+    world.advance(1)
+    assert said() == ("True", "True")

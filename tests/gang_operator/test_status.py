@@ -19,8 +19,9 @@ def group(minimum: int = 2, old: str = "", *conditions: JSON) -> Group:
 
 
 def members(text: str) -> list[Member]:
-    """`r` running, `s` succeeded, `f` failed, `b` bound and starting, `w` waiting, `t` terminating."""
-    phases = {"r": "Running", "s": "Succeeded", "f": "Failed", "t": "Running"}
+    """`r` running, `s` succeeded, `f` failed, `b` bound and starting, `w` waiting, `t` terminating, `g` too
+    and its containers have ended."""
+    phases = {"r": "Running", "s": "Succeeded", "f": "Failed", "t": "Running", "g": "Failed"}
     return [
         Member(
             "default",
@@ -28,7 +29,7 @@ def members(text: str) -> list[Member]:
             f"uid-{i}",
             "" if c == "w" else "node-1",
             phases.get(c, "Pending"),
-            terminating=c == "t",
+            terminating=c in "tg",
         )
         for i, c in enumerate(text)
     ]
@@ -51,6 +52,8 @@ PHASES: list[tuple[str, Group, str, str]] = [
     ("one failed, one succeeded", group(old="Running"), "fs", "Failed"),
     ("a failed group gets new members", group(old="Failed"), "ffww", "Scheduling"),
     ("members are going", group(old="Running"), "tt", "Pending"),
+    ("members fail because they are going", group(old="Running"), "gg", "Pending"),
+    ("one failed, the other is going", group(old="Running"), "fg", "Failed"),
 ]
 
 
