@@ -58,7 +58,7 @@ def test_a_member_costs_two_writes_beside_its_binding(world: World) -> None:
     assert counts[0] <= 2 * 10 + 6
 
 
-def test_a_gang_of_eight_that_has_room_costs_less_than_three_writes_a_member_and_one_event(
+def test_a_gang_of_eight_that_has_room_costs_three_writes_a_member_at_most_with_its_one_event(
     world: World,
 ) -> None:
     """Its pods come one by one, as a client creates them."""
@@ -72,7 +72,7 @@ def test_a_gang_of_eight_that_has_room_costs_less_than_three_writes_a_member_and
     world.advance(5)
     assert world.status()["running"] == 8
     assert [event["reason"] for event in world.api.list("/api/v1/events")] == ["GangScheduled"]
-    assert len(world.api.writes) < 3 * 8
+    assert len(world.api.writes) <= 3 * 8
 
 
 def test_every_group_is_told_why_it_waits_at_once_and_each_costs_the_same_however_many_wait() -> None:
