@@ -6,12 +6,8 @@ single-stepped, on a fake clock that moves only when told (`gpuyard_cluster.cloc
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from functools import partial
-from typing import Any, Final, Protocol
-
-DRIFT: Final = 0.1
-"""By this part of the time that has passed, at most, a `Clock` runs faster or slower so as to show the right time."""
+from collections.abc import Coroutine
+from typing import Any, Protocol
 
 
 class Signal(Protocol):
@@ -40,40 +36,11 @@ class Runtime(Protocol):
         """A new signal."""
 
 
-class Clock:
-    """Seconds since the epoch that never step, whatever is done to the machine's clock.
-
-    Law: between two readings passes the time that has passed, give or take `DRIFT`. It begins with the wall clock and
-    goes on with a steady one; where the wall clock is set it follows by `DRIFT` (a minute in ten, an hour in ten
-    hours), and a new process begins with the new time. So nothing that lasts a while (an assumption, a Lease, a
-    barrier) ends sooner or later than by that part, and what processes tell each other about comes to one time again.
-    """
-
-    def __init__(self, wall: Callable[[], float], steady: Callable[[], float]) -> None:
-        self._wall, self._steady = wall, steady
-        self._last = wall(), steady()
-        """One value, so that another thread never reads half of it."""
-
-    def now(self) -> float:
-        (told, at), steady = self._last, self._steady()
-        span = max(0.0, steady - at)  # below zero where another thread was faster
-        ahead = self._wall() - (told + span)
-        now = told + span + max(-DRIFT * span, min(ahead, DRIFT * span))
-        self._last = now, steady
-        return now
-
-
-_STEADY: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""The one that goes on while a laptop sleeps; macOS has no other."""
-_PROCESS: Final = Clock(time.time, partial(time.clock_gettime, _STEADY))  # noqa: TID251
-"""All parts of a process have one time."""
-
-
 class AsyncioSignal:
     """A signal on the running event loop."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now, self._waiting = now, set[asyncio.Future[None]]()
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Future[None]] = set()
 
     def fire(self) -> None:
         for future in self._waiting:
@@ -84,8 +51,8 @@ class AsyncioSignal:
         future = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
         try:
-            # `until` is a moment, a timeout is a span.
-            timeout = None if until is None else max(0.0, until - self._now())
+            # Both clocks are read here and nowhere else: `until` is a moment, a timeout is a span.
+            timeout = None if until is None else max(0.0, until - time.time())  # noqa: TID251
             done, _ = await asyncio.wait({future}, timeout=timeout)
             return bool(done)
         finally:
@@ -95,11 +62,11 @@ class AsyncioSignal:
 class AsyncioRuntime:
     """Real time on the running event loop. `report` gets the exception of a task that failed."""
 
-    def __init__(self, clock: Clock = _PROCESS) -> None:
-        self._clock, self._tasks = clock, set[asyncio.Task[None]]()
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def now(self) -> float:
-        return self._clock.now()
+        return time.time()  # noqa: TID251
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.get_running_loop().create_task(work, name=name)
@@ -114,11 +81,9 @@ class AsyncioRuntime:
 
     async def sleep_until(self, when: float) -> None:
         await asyncio.sleep(max(0.0, when - self.now()))
-        while (left := when - self.now()) > 0:  # where the clock is slow
-            await asyncio.sleep(left)
 
     def signal(self) -> Signal:
-        return AsyncioSignal(self.now)
+        return AsyncioSignal()
 
     async def close(self) -> None:
         """Cancel every task that was spawned, and wait for their end."""
