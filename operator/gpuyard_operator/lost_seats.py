@@ -6,22 +6,30 @@ Kueue's topology ungater lets a pod go to it. A seat is lost, while its member i
     its node      is deleted; or is none any more to which the member may go: not ready, cordoned, tainted
     a device      is sick or gone, as far as the node's inventory says; or is another pod's
 
+A node that is not ready, and not more than that, may be ready again before anybody has noticed: no gate falls for a
+place on it, but of a group whose gates fall already, or for which others go already, nothing is given up for that.
+
 Laws: it only tells which seats are lost; a node is judged by the function by which the extender judges it, so that
 what is planned anew is planned elsewhere as soon as both see the same; a device is held by whoever the kubelet, or
 else the plan, says, until that pod ends or is gone, and those who have to go for a group do not take it from it.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from gpuyard.annotations import ids
 from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.pods import fit
-from gpuyard.pods.fit import PodFit
+from gpuyard.pods.fit import NodeFit, PodFit
 from gpuyard_kube.store import Change, Index
+from gpuyard_operator import members
 from gpuyard_operator.groups import Key
 from gpuyard_operator.nodes import NodeFacts
 from gpuyard_operator.pods import PodFacts
+
+_PASSING: Final = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
+"""The taints of a node whose kubelet is not heard of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +74,10 @@ class LostSeats:
         """Some pods have changed."""
         changed = list(changes)
         beside = (place for node in self._holders.take(changed) for place in self._by_node.at(node))
-        own = (place for it in changed for place in self._by_pod.at(it.uid))
-        return self._look([*beside, *own])
+        own = [place for it in changed for place in self._by_pod.at(it.uid)]
+        losing = {place.key for place in own if self.of(place.key)}
+        others = (place for key in losing for place in self._places[key].values())
+        return self._look([*beside, *own, *others])
 
     def nodes(self, changes: Iterable[Change[NodeFacts]]) -> set[Key]:
         """Some nodes have changed."""
@@ -94,7 +104,15 @@ class LostSeats:
         others = (pod for pod in self._holders.at(seat.node) if pod.uid not in place.victims)
         if seat.node in self._gone or any(wanted & pod.devices for pod in others):
             return True
-        return node is not None and not (_may_go(pod, node) and _has(node, wanted))
+        if node is None or (_may_go(pod, node.fit) and _has(node, wanted)):
+            return False
+        passing = _has(node, wanted) and _may_go(pod, _come_back(node.fit))
+        return not passing or self._is_untouched(place.key)
+
+    def _is_untouched(self, key: Key) -> bool:
+        """Whether all members of a group still have their gates, and nobody has to go for them."""
+        places = self._places.get(key, {}).values()
+        return all(not place.victims and _is_gated(self._pod(place.seat.uid)) for place in places)
 
 
 def _places(key: Key, found: Reservation | None) -> dict[str, _Place]:
@@ -110,11 +128,23 @@ def _has(node: NodeFacts, devices: frozenset[str]) -> bool:
     return node.sound is None or devices <= node.sound
 
 
-def _may_go(pod: PodFacts | None, node: NodeFacts) -> bool:
+def _may_go(pod: PodFacts | None, node: NodeFit) -> bool:
     """Whether a member is meant for a node; of one that is not known, or unreadable, nobody can say."""
     if pod is None or pod.obj is None:
         return True
     try:
-        return fit.misplaced(PodFit.of(pod.obj), node.fit) is None
+        return fit.misplaced(PodFit.of(pod.obj), node) is None
     except (AttributeError, KeyError, TypeError, ValueError):
         return True
+
+
+def _come_back(node: NodeFit) -> NodeFit:
+    """The node as it will be once its kubelet is heard of again."""
+    return replace(
+        node, ready=True, taints=tuple(taint for taint in node.taints if taint.key not in _PASSING)
+    )
+
+
+def _is_gated(pod: PodFacts | None) -> bool:
+    found = members.read(pod.obj) if pod is not None and pod.obj is not None else None
+    return found is not None and found.gated

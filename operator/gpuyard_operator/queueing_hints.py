@@ -12,6 +12,7 @@ from gpuyard.groups.reservations import from_object, holds_places
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.store import Change
+from gpuyard_operator.groups import Key, key_of
 from gpuyard_operator.nodes import NodeFacts
 from gpuyard_operator.pods import PodFacts
 
@@ -59,17 +60,23 @@ def nodes(changes: Iterable[Change[NodeFacts]]) -> bool:
     return any(it.after and it.before != it.after for it in changes)
 
 
-def reservations(changes: Iterable[Change[JSON]], pod: Callable[[str], PodFacts | None]) -> bool:
-    """Whether places were given up that their members, known by UID, have not taken."""
+def reservations(
+    changes: Iterable[Change[JSON]],
+    pod: Callable[[str], PodFacts | None],
+    lost: Callable[[Key], frozenset[str]],
+) -> bool:
+    """Whether places were given up that their members, known by UID, have not taken, and that are of use."""
     given_up = (it.before for it in changes if _holds(it.before) and not _holds(it.after))
-    return any(not _are_taken(obj, pod) for obj in given_up if obj is not None)
+    return any(not _are_taken(obj, pod, lost(key_of(obj))) for obj in given_up if obj is not None)
 
 
 def _holds(obj: JSON | None) -> bool:
     return obj is not None and holds_places(obj)
 
 
-def _are_taken(obj: JSON, pod: Callable[[str], PodFacts | None]) -> bool:
+def _are_taken(obj: JSON, pod: Callable[[str], PodFacts | None], lost: frozenset[str]) -> bool:
     found = from_object(obj)
-    there = [(seat, pod(seat.uid)) for seat in found.seats] if found else [(None, None)]
+    there = (
+        [(seat, pod(seat.uid)) for seat in found.seats if seat.uid not in lost] if found else [(None, None)]
+    )
     return all(seat and on and on.node == seat.node for seat, on in there)

@@ -44,7 +44,8 @@ def decide(gang: Gang, view: View, obj: JSON) -> Decision:
             undone = undoing.evict(seated, view.refused, says)
             return replace(undone, writes=(*undone.writes, unreserve))
         case Course.VOID:
-            return Decision((unreserve,), says="gives up the reserved places: they cannot be used any more")
+            says = "gives up the reserved places: they cannot be used any more"
+            return Decision((unreserve,), says=says, gives_up=bool(view.lost))
 
 
 def _admit(gang: Gang, reservation: Reservation, found: Progress) -> Decision:

@@ -45,6 +45,8 @@ class Decision:
     says: str = ""
     evicts: bool = False
     """The writes take pods away: be sure of what was seen before."""
+    gives_up: bool = False
+    """They take places away that members may be about to have: likewise."""
     events: tuple[Told, ...] = ()
     """For people, once all is written."""
     written: Mapping[str, Told] = field(default_factory=dict)

@@ -6,6 +6,7 @@ Stands for the entry of one object in controller-runtime's work queue.
 from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from gpuyard.groups.plans import Unready
 from gpuyard.writes import JSON
@@ -52,9 +53,12 @@ class WorkItem:
 
     def spend(self) -> None:
         """Places that were recorded are not recorded again, nor asked for again at once, should they be lost."""
-        spent = [replace(last, answer=SPENT) for last in [*self.answers][-1:]]
+        if not self.answers or self.answers[-1].answer is SPENT:
+            return
+        last = self.answers.pop()
+        before = [*takewhile(lambda found: found.answer is SPENT, reversed(self.answers))]
         self.answers.clear()
-        self.answers.extend(spent)
+        self.answers.extend([*reversed(before), replace(last, answer=SPENT)])
 
 
 def _since(before: Seen, pods: Iterable[JSON], now: float) -> dict[str, float]:
