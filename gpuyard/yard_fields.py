@@ -1,9 +1,13 @@
 """Reading a document that a person wrote: every value is checked, every complaint names its field and the remedy."""
 
+import reprlib
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
 
 from gpuyard.pods import quantities
+
+_SHORT: Final = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 100
 
 
 class InvalidYardError(ValueError):
@@ -14,6 +18,11 @@ class InvalidYardError(ValueError):
         self.field = field
         self.problem = problem
         self.remedy = remedy
+
+
+def short(found: Any) -> str:
+    """A value as a complaint shows it: with YAML's aliases a few lines can stand for gigabytes."""
+    return _SHORT.repr(found)
 
 
 def mapping(
@@ -35,7 +44,7 @@ def plain_mapping(found: Any, field: str) -> Mapping[str, Any]:
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise InvalidYardError(field, f"{found!r} is not a mapping", "write key: value pairs")
+        raise InvalidYardError(field, f"{short(found)} is not a mapping", "write key: value pairs")
     for key in found:
         if not isinstance(key, str):
             raise InvalidYardError(field, f"the key {key!r} is not a text", "put it in quotes")
@@ -47,20 +56,20 @@ def sequence(found: Any, field: str) -> list[Any]:
     if found is None:
         return []
     if not isinstance(found, list):
-        raise InvalidYardError(field, f"{found!r} is not a list", "write - items")
+        raise InvalidYardError(field, f"{short(found)} is not a list", "write - items")
     return found
 
 
 def text(found: Any, field: str) -> str:
     if not isinstance(found, str) or not found:
-        raise InvalidYardError(field, f"{found!r} is not a text", "put it in quotes")
+        raise InvalidYardError(field, f"{short(found)} is not a text", "put it in quotes")
     return found
 
 
 def whole(found: Any, field: str) -> int:
     """An integer of at least 0."""
     if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        raise InvalidYardError(field, f"{found!r} is not a count", "write a whole number, 0 or more")
+        raise InvalidYardError(field, f"{short(found)} is not a count", "write a whole number, 0 or more")
     return found
 
 
@@ -71,5 +80,5 @@ def quantity(found: Any, field: str) -> str:
     except ValueError as error:
         raise InvalidYardError(field, str(error), "write a quantity such as 64 or 512Gi") from error
     if negative:
-        raise InvalidYardError(field, f"{found!r} is negative", "write a quantity such as 64 or 512Gi")
+        raise InvalidYardError(field, f"{short(found)} is negative", "write a quantity such as 64 or 512Gi")
     return str(found)

@@ -4,6 +4,7 @@ This module is the public API: what is here stays, everything else may change wi
 shows it. Law: the clock of a `Cluster` stands still; things happen in it only while one of its methods runs.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -83,7 +84,9 @@ class Cluster:
         self._done(self._backend.hurt(injections.gpu_fault(node, gpu, xid)))
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, and everything that is due meanwhile happen."""
+        """Let time pass, and everything that is due meanwhile happen. ValueError: it does not go back."""
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"seconds: {seconds} cannot pass; give 0 or more")
         clock = self._yard.clock
         until = clock.now() + seconds
         self._yard.settle()

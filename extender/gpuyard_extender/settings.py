@@ -111,8 +111,8 @@ def _profiles(file: Path) -> Mapping[str, Policy]:
         fault = f"{error.strerror or error}; name a file that can be read"
     except InvalidYardError as error:
         fault = str(error)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # ValueError: it is no text, or names a day that never was.
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        # It is no text, names a day that never was, or has a tag that says what the value is not.
         fault = f"not YAML: {' '.join(str(error).split())}; correct the file"
     return parser().error(f"--profiles {file}: {fault}")
 

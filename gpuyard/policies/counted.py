@@ -29,7 +29,10 @@ def topology(candidates: Candidates) -> Column:
 
 
 def mig_holes(candidates: Candidates) -> Column:
-    """The node that loses the least room for large MIG instances, then as `pack`, which pods without any get."""
+    """The node that loses the least room for large MIG instances, then as `pack`, which pods without any get.
+
+    Within a node the pod gets its place as ever, on the fullest GPU that has one.
+    """
     return pack(candidates) - (_PARTS + 1) * candidates.holes_lost
 
 

@@ -67,7 +67,7 @@ def _policy(profile: str, name: str) -> Policy:
 def _weight(profile: str, name: str, weight: Any) -> int:
     if isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= _MOST:
         remedy = f"write a whole number from 1 to {_MOST}"
-        raise InvalidYardError(f"{profile}.{name}", f"{weight!r} is not a weight", remedy)
+        raise InvalidYardError(f"{profile}.{name}", f"{yard_fields.short(weight)} is not a weight", remedy)
     return weight
 
 

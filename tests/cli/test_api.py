@@ -1,5 +1,7 @@
 """The clock of a Cluster from Python; what its page shows is in tests/docs."""
 
+import math
+
 import pytest
 
 from gpuyard import vocabulary
@@ -58,3 +60,9 @@ def test_a_gang_that_got_room_runs_when_time_has_passed() -> None:
         cluster.delete("pod", "first")
         cluster.advance(40)
         assert {seen.phase for seen in cluster.pods().values()} == {"Running"}
+
+
+@pytest.mark.parametrize("seconds", [-1.0, math.nan, math.inf])
+def test_time_passes_forward_and_not_for_ever(seconds: float) -> None:
+    with Cluster(nodes=[SMALL]) as cluster, pytest.raises(ValueError, match="seconds"):
+        cluster.advance(seconds)

@@ -62,7 +62,7 @@ class Options:
     """What a user can choose of an embedded cluster."""
 
     policy: str = "pack"
-    """The extender's policy: a key of `gpuyard.placing.scoring.POLICIES`."""
+    """The extender's policy: one of `gpuyard.policies.registry.names()`."""
     prefer: bool = True
     """Whether the device plugins offer GetPreferredAllocation. Without it plans do not come true."""
     seed: int = 0
