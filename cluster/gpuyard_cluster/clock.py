@@ -78,6 +78,9 @@ class Steps:
     def now(self) -> float:
         return self._now
 
+    def steady(self) -> float:
+        return self._now
+
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         self.start(Task(work, name))
 

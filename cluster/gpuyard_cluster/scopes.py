@@ -16,6 +16,9 @@ class Scope:
     def now(self) -> float:
         return self._clock.now()
 
+    def steady(self) -> float:
+        return self._clock.steady()
+
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         self._clock.start(Task(work, name, self.alive))
 

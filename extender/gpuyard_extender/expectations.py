@@ -10,11 +10,13 @@ from gpuyard.placing.cluster import Placement
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Pods of more than this `priority` need not heed it; it ends at `expires` (seconds since the epoch)."""
+    """Pods of more than this `priority` need not heed it; it ends at `expires`, by `Runtime.steady`."""
 
     placement: Placement
     priority: int
     expires: float
+    chosen: bool = False
+    """Whether it is known that kube-scheduler has chosen this node for it."""
 
 
 class Expectations:

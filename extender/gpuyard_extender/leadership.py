@@ -124,7 +124,7 @@ class Leadership:
             found = await self._api.read(self._who.path)
             if found.ok or found.status == 404:
                 lapsed = Sight(found.body if found.ok else None)
-                write = decide(self._who, lapsed, self._runtime.now())
+                write = decide(self._who, lapsed, self._runtime.now(), self._runtime.steady())
                 if write is None or (await self._electing.send(write)).ok:
                     return
             await self._runtime.sleep_until(self._runtime.now() + RETRY_SECONDS / 10)

@@ -40,20 +40,22 @@ PATHS = {
 class Ledger:
     """All pods, nodes and gangs, and who holds what."""
 
-    def __init__(self, report: Callable[[str], None] = lambda _text: None) -> None:
-        """`report` is told what the ledger cannot make sense of, once each."""
-        self._report = report
+    def __init__(
+        self,
+        report: Callable[[str], None] = lambda _text: None,
+        at: Callable[[float], float] = lambda now: now,
+    ) -> None:
+        """`report` is told what makes no sense, once each; assumptions last by the time `at`, which nobody sets."""
+        self._report, self._at = report, at
         self.pods: Store[Pod] = Store(pods.read)
         self.groups: Store[Group] = Store(groups.read)
         self.budgets: Store[Budget] = Store(budgets.read)
-        self.holdings = Holdings()
         self._nodes: Store[NodeFacts] = Store(nodes.read)
         self._reservations: Store[Reservation] = Store(reservations.from_object)
-        self._members = Index(groups.membership)
         self.nominated: Index[str, Pod] = Index(pods.nominated_for)
         """By node: the pods for which kube-scheduler makes place there."""
-        self._seats, self._arrivals = Seats(), Arrivals()
-        self.assumptions, self.expectations = Assumptions(), Expectations()
+        self._members, self._seats, self._arrivals = Index(groups.membership), Seats(), Arrivals()
+        self.holdings, self.assumptions, self.expectations = Holdings(), Assumptions(), Expectations()
         self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], None]]] = {
             "pods": (self.pods, self._pods_changed),
             "nodes": (self._nodes, self._nodes_changed),
@@ -76,15 +78,13 @@ class Ledger:
 
     def assume(self, placement: Placement, grade: Grade, now: float) -> None:
         """Count on a placement that the API does not show yet; it takes the place of an earlier one."""
-        if self.pods.deleted(placement.uid):
-            return
-        self.assumptions.put(placement, grade, now)
-        self.settle(placement.uid)
+        if not self.pods.deleted(placement.uid):
+            self.assumptions.put(placement, grade, self._at(now))
+            self.settle(placement.uid)
 
     def forget(self, uid: str, grade: Grade) -> None:
         """Drop the assumption about a pod if it is of this grade."""
-        found = self.assumptions.get(uid)
-        if found is not None and found.grade is grade:
+        if (found := self.assumptions.get(uid)) is not None and found.grade is grade:
             self.assumptions.drop(uid)
             self.settle(uid)
 
@@ -135,14 +135,16 @@ class Ledger:
         least = min(pod.priority for pod in pods)
         return {pod.uid for pod in pods} | self.holdings.yielding(least)
 
-    def next_expiry(self) -> float | None:
+    def next_expiry(self, now: float) -> float | None:
         """When something may expire; None when nothing can."""
-        moments = (it.next_expiry() for it in (self.assumptions, self.expectations, self._seats))
-        return min((moment for moment in moments if moment is not None), default=None)
+        lasting = [it.next_expiry() for it in (self.assumptions, self.expectations)]
+        moments = [now + found - self._at(now) for found in lasting if found is not None]
+        return min((m for m in (*moments, self._seats.next_expiry()) if m is not None), default=None)
 
     def expire(self, now: float) -> None:
         """Drop what has expired; every question about a moment does so."""
-        self.settle(*self._seats.expire(now), *self.assumptions.expire(now), *self.expectations.expire(now))
+        at = self._at(now)
+        self.settle(*self._seats.expire(now), *self.assumptions.expire(at), *self.expectations.expire(at))
 
     # --- keeping the claims
 

@@ -20,6 +20,7 @@ from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.scheduling import Filtered
 from gpuyard_extender.settings import NOMINATED_SECONDS, PUSH_SECONDS
+from gpuyard_kube.runtime import Runtime
 
 
 @dataclass(slots=True)
@@ -39,15 +40,15 @@ class _Push:
 class Pushes:
     """The pods for which kube-scheduler was told whom to remove, by UID."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, ledger: Ledger, runtime: Runtime) -> None:
+        self._ledger, self._runtime = ledger, runtime
         self._told: dict[str, _Push] = {}
 
-    def note(self, pod: Pod, victims: Mapping[str, Victims], now: float) -> None:
+    def note(self, pod: Pod, victims: Mapping[str, Victims]) -> None:
         """Whom to remove for this pod, if anybody: of several nodes kube-scheduler chooses one, and nominates it."""
         if not victims:
             return
-        before = self._told.pop(pod.uid, None)
+        before, now = self._told.pop(pod.uid, None), self._runtime.steady()
         self._told = {uid: push for uid, push in self._told.items() if self._matters(uid, push, now)}
         # Asked again and again, kube-scheduler does not do it: the room is not to be idle for ever.
         first = before.first if before is not None and before.until > now else now
@@ -56,31 +57,33 @@ class Pushes:
         if known is not None and known.placement.node not in victims:
             self._give_up(pod.uid)
         if len(victims) == 1 and now < first + PUSH_SECONDS:
-            self._keep(pod, next(iter(victims)), first + PUSH_SECONDS, now)
+            self._keep(pod, next(iter(victims)), first + PUSH_SECONDS)
 
-    def look_again(self, now: float) -> None:
+    def look_again(self) -> None:
         """The ledger has changed: it may be known by now which node was chosen for a pod."""
+        now = self._runtime.steady()
         recent = itertools.takewhile(lambda told: told[1].until > now, reversed(self._told.items()))
         for uid, push in list(recent):
             pod, known = self._ledger.pods.get(uid), self._ledger.expectations.get(uid)
             node = self._chosen(pod, push) if pod is not None and pod.pending else ""
-            kept = known is not None and known.placement.node == node and known.expires > push.until
+            kept = known is not None and known.placement.node == node and known.chosen
             if pod is not None and node and not kept and self._is_news(push, node):
                 longest = max(map(self._grace_seconds, push.victims[node].uids), default=0)
-                self._keep(pod, node, now + longest + NOMINATED_SECONDS, now)
+                self._keep(pod, node, now + longest + NOMINATED_SECONDS, chosen=True)
 
-    def filtered(self, pod: Pod, found: Filtered, now: float) -> None:
+    def filtered(self, pod: Pod, found: Filtered) -> None:
         """Where it would not fit even without the victims nothing is kept any longer."""
         known = self._ledger.expectations.get(pod.uid)
         if known is None or pod.uid not in self._told:
             return
         node = known.placement.node
         refused = any(node in names for names in found.rejected.values())
-        if refused and self._place(pod, node, now) is None:
+        if refused and self._place(pod, node) is None:
             self._give_up(pod.uid)
 
-    def under_way(self, request: PlanRequest, now: float) -> Unready | None:
+    def under_way(self, request: PlanRequest) -> Unready | None:
         """Why nobody is to be evicted for it now: that was so for one of its pods a moment ago."""
+        now = self._runtime.steady()
         pushes = (self._told.get(uid) for uid in request.members) if request.preempt else ()
         if any(push is not None and push.until > now for push in pushes):
             return Unready("kube-scheduler was told whom to remove for the pod")
@@ -107,18 +110,18 @@ class Pushes:
         push.looked = node, holdings.changes
         return before != node or node in holdings.changed_since(change)
 
-    def _keep(self, pod: Pod, node: str, until: float, now: float) -> None:
-        known, place = self._ledger.pods.get(pod.uid), self._place(pod, node, now)
+    def _keep(self, pod: Pod, node: str, until: float, *, chosen: bool = False) -> None:
+        known, place = self._ledger.pods.get(pod.uid), self._place(pod, node)
         if place is not None and (known is None or known.pending):
-            self._ledger.expectations.put(Expectation(place, pod.priority, until))
+            self._ledger.expectations.put(Expectation(place, pod.priority, until, chosen))
             self._ledger.settle(pod.uid)
 
     def _give_up(self, uid: str) -> None:
         self._ledger.expectations.drop(uid)
         self._ledger.settle(uid)
 
-    def _place(self, pod: Pod, node: str, now: float) -> Placement | None:
-        victims = self._told[pod.uid].victims.get(node)
+    def _place(self, pod: Pod, node: str) -> Placement | None:
+        victims, now = self._told[pod.uid].victims.get(node), self._runtime.now()
         return preempt_verb.room(pod, node, victims.uids, self._ledger, now) if victims else None
 
     def _matters(self, uid: str, push: _Push, now: float) -> bool:

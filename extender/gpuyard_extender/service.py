@@ -54,10 +54,10 @@ class Extender:
     ) -> None:
         """`book` is where decisions are noted for good, if anywhere."""
         self._runtime, self.reports = runtime, Reports(narrate, book)
-        self.ledger = Ledger(self.reports.say)
+        self.ledger = Ledger(self.reports.say, lambda _now: runtime.steady())
         self.experience = Experience(self.ledger)
         self._policy = Informed(registry.named(settings.policy), self.experience.workload)
-        self._unlisted, self._pushes = set(PATHS), Pushes(self.ledger)
+        self._unlisted, self._pushes = set(PATHS), Pushes(self.ledger, runtime)
         self._binder, self._events = Binder(self.ledger, api, runtime, self.reports.say), Events(api, runtime)
         self._waker = Waker(self.ledger, api, runtime, self.reports.say, self.reports.tally)
 
@@ -97,7 +97,7 @@ class Extender:
         self._waker.filtered(asked.pod, asked.names, bool(found.passed))
         if not found.passed:
             self._events.rejected(asked.pod, found.rejected)
-            self._pushes.filtered(asked.pod, found, now)
+            self._pushes.filtered(asked.pod, found)
         self.reports.filtered(asked.pod, asked.names, found, self.ledger, now)
         return wire.filter_result(asked, found)
 
@@ -120,7 +120,7 @@ class Extender:
             return wire.preempt_result({})
         now = self._runtime.now()
         found = preempt_verb.preempt(pod, names, self.ledger, now) if self.ready else {}
-        self._pushes.note(pod, found, now)
+        self._pushes.note(pod, found)
         self.reports.preempted(pod, len(names), found, now)
         return wire.preempt_result(found)
 
@@ -152,7 +152,7 @@ class Extender:
         if not self.ready:
             return lambda: Unready(NOT_SYNCED)
         now = self._runtime.now()
-        if (left := self._pushes.under_way(request, now)) is not None:
+        if (left := self._pushes.under_way(request)) is not None:
             return lambda: left
         begun, policy = planning.begin(request, self.ledger, now, before), self._policy.apart()
         return lambda: begun.find(policy) if isinstance(begun, Search) else begun
@@ -160,7 +160,7 @@ class Extender:
     def planned(self, request: PlanRequest, found: Found) -> PlanAnswer | None:
         """The answer from what was found; the places are held from now on. None: it has to be searched anew."""
         now = self._runtime.now()
-        if (left := self._pushes.under_way(request, now)) is not None:
+        if (left := self._pushes.under_way(request)) is not None:
             return left
         answer = planning.end(request, found, self.ledger, self._policy, now)
         if answer is not None:
@@ -195,6 +195,6 @@ class Extender:
         return accounting.account(self.ledger, self._runtime.now())
 
     def _look_again(self) -> None:
-        self._pushes.look_again(self._runtime.now())
+        self._pushes.look_again()
         self._binder.look_again()
         self._waker.look_again()

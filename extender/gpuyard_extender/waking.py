@@ -82,7 +82,9 @@ class Waker:
         if oldest is None:
             return None
         stale = oldest.change < self._ledger.holdings.changes
-        return self._runtime.now() + PATIENCE_SECONDS if stale else self._ledger.next_expiry()
+        return (
+            self._runtime.now() + PATIENCE_SECONDS if stale else self._ledger.next_expiry(self._runtime.now())
+        )
 
     async def _look_at(self, due: float) -> None:
         await self._runtime.sleep_until(due)

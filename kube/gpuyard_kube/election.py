@@ -1,11 +1,12 @@
 """Who leads: a Lease that one of several candidates holds and renews.
 
 Stands for client-go's leaderelection with a LeaseLock. `decide` is pure: it looks at the Lease as last seen and says
-what to write. A candidate measures a foreign Lease by its own clock, from the moment when it saw it change, so that
-clocks that differ do no harm.
+what to write. A candidate measures a foreign Lease by its own clock, from the moment when it saw it change, and its
+own Lease likewise, so that clocks that differ or are set do no harm.
 """
 
 import logging
+import math
 from dataclasses import dataclass, replace
 
 from gpuyard.writes import JSON, Write
@@ -37,16 +38,16 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """The Lease as last read, and when its content was first seen so (None: there is no Lease)."""
+    """The Lease as last read (None: there is none), and when it was first seen so, by `Runtime.steady`."""
 
     lease: JSON | None = None
-    since: float = 0.0
+    since: float = -math.inf
 
-    def update(self, lease: JSON | None, now: float) -> "Sight":
+    def update(self, lease: JSON | None, steady: float) -> "Sight":
         """The sight after reading `lease`; the same content keeps its moment."""
         if lease is not None and self.lease is not None and lease.get("spec") == self.lease.get("spec"):
             return replace(self, lease=lease)
-        return Sight(lease, now)
+        return Sight(lease, steady)
 
 
 def leads(candidate: Candidate, lease: JSON | None) -> bool:
@@ -54,13 +55,13 @@ def leads(candidate: Candidate, lease: JSON | None) -> bool:
     return lease is not None and (lease.get("spec") or {}).get("holderIdentity") == candidate.identity
 
 
-def decide(candidate: Candidate, sight: Sight, now: float) -> Write | None:
+def decide(candidate: Candidate, sight: Sight, now: float, steady: float) -> Write | None:
     """What to write so as to become or stay the leader; None while someone else's Lease is alive."""
     if sight.lease is None:
         return Write("POST", candidate.collection, _lease(candidate, None, now))
     spec = sight.lease.get("spec") or {}
     held = spec.get("holderIdentity") not in (None, "", candidate.identity)
-    if held and now < sight.since + int(spec.get("leaseDurationSeconds") or candidate.lease_seconds):
+    if held and steady < sight.since + int(spec.get("leaseDurationSeconds") or candidate.lease_seconds):
         return None
     return Write("PUT", candidate.path, _lease(candidate, sight.lease, now))
 
@@ -75,7 +76,7 @@ async def lead(api: Api, runtime: Runtime, candidate: Candidate) -> JSON:
     """Wait until the candidate leads; the Lease that says so. Logs once for each reason to wait."""
     sight, known = Sight(), ""
     while True:
-        sight, problem = await _attempt(api, candidate, sight, runtime.now())
+        sight, problem = await _attempt(api, runtime, candidate, sight)
         if not problem and sight.lease is not None:
             return sight.lease
         if problem != known:
@@ -86,27 +87,28 @@ async def lead(api: Api, runtime: Runtime, candidate: Candidate) -> JSON:
 
 async def keep(api: Api, runtime: Runtime, candidate: Candidate, lease: JSON) -> None:
     """Renew the Lease; returns when it is lost: another holds it, or it could not be renewed in time."""
-    sight, renewed = Sight(lease, runtime.now()), runtime.now()
-    while runtime.now() < renewed + candidate.lease_seconds * 2 / 3:
+    sight, renewed = Sight(lease, runtime.steady()), runtime.steady()
+    while runtime.steady() < renewed + candidate.lease_seconds * 2 / 3:
         await runtime.sleep_until(runtime.now() + candidate.retry_seconds)
-        sight, problem = await _attempt(api, candidate, sight, runtime.now())
+        sight, problem = await _attempt(api, runtime, candidate, sight)
         if not leads(candidate, sight.lease):
             return
         if not problem:
-            renewed = runtime.now()
+            renewed = runtime.steady()
 
 
-async def _attempt(api: Api, candidate: Candidate, sight: Sight, now: float) -> tuple[Sight, str]:
+async def _attempt(api: Api, runtime: Runtime, candidate: Candidate, sight: Sight) -> tuple[Sight, str]:
     """One round: read, decide, write. Why the Lease was not written, or ""; a failed request changes no sight."""
+    steady = runtime.steady()
     found = await api.read(candidate.path)
     if not found.ok and found.status != 404:
         return sight, found.reason
-    sight = sight.update(found.body if found.ok else None, now)
-    write = decide(candidate, sight, now)
+    sight = sight.update(found.body if found.ok else None, steady)
+    write = decide(candidate, sight, runtime.now(), steady)
     if write is None:
         return sight, f"{((sight.lease or {}).get('spec') or {}).get('holderIdentity')} holds it"
     reply = await api.send(write)
-    return (Sight(reply.body, now), "") if reply.ok else (sight, reply.reason)
+    return (Sight(reply.body, steady), "") if reply.ok else (sight, reply.reason)
 
 
 def _lease(candidate: Candidate, old: JSON | None, now: float) -> JSON:

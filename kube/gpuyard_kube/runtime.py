@@ -24,7 +24,10 @@ class Runtime(Protocol):
     """Time and tasks."""
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Seconds since the epoch: for moments that objects carry, and which others compare with their clocks."""
+
+    def steady(self) -> float:
+        """Seconds that no setting of the machine's clock changes: for how long something lasts in this process."""
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Start `work` beside the caller; an exception of it is reported, not lost."""
@@ -67,6 +70,9 @@ class AsyncioRuntime:
 
     def now(self) -> float:
         return time.time()  # noqa: TID251
+
+    def steady(self) -> float:
+        return time.monotonic()
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.get_running_loop().create_task(work, name=name)

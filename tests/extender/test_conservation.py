@@ -229,8 +229,8 @@ class Conservation(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Once everything is known and nothing is assumed, exactly the running pods hold something."""
         self.relist()
-        self.stage.settle()
-        now = self.stage.clock.now() + LONG
+        self.stage.wait(LONG)
+        now = self.stage.clock.now()
         cluster = self.stage.extender.ledger.cluster(now)
         rebuilt = Ledger()
         for resource, objects in self.objects().items():

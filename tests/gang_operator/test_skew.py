@@ -32,19 +32,22 @@ class OtherClock:
     """Time as it is told on a machine whose clock is so many seconds ahead of everybody else's."""
 
     def __init__(self, clock: Steps, ahead: float) -> None:
-        self._clock, self._ahead = clock, ahead
+        self._clock, self.ahead = clock, ahead
 
     def now(self) -> float:
-        return self._clock.now() + self._ahead
+        return self._clock.now() + self.ahead
+
+    def steady(self) -> float:
+        return self._clock.steady()
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         self._clock.spawn(work, name)
 
     async def sleep_until(self, when: float) -> None:
-        await self._clock.sleep_until(when - self._ahead)
+        await self._clock.sleep_until(when - self.ahead)
 
     def signal(self) -> Signal:
-        return OtherSignal(self._clock, self._ahead)
+        return OtherSignal(self._clock, self.ahead)
 
 
 class SkewedWorld(World):

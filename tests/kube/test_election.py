@@ -37,6 +37,18 @@ def candidate(identity: str) -> Candidate:
     return Candidate("gpuyard-system", "operator", identity)
 
 
+class SetClock(Steps):
+    """Its time of day can be set, `by` so many seconds."""
+
+    by = 0.0
+
+    def now(self) -> float:
+        return super().now() + self.by
+
+    async def sleep_until(self, when: float) -> None:
+        await super().sleep_until(when - self.by)
+
+
 def elect(clock: Steps, api: OneLease, who: Candidate, log: list[str]) -> None:
     async def life() -> None:
         lease = await lead(api, clock, who)
@@ -90,6 +102,32 @@ def test_a_leader_that_cannot_renew_steps_down_before_another_may_lead() -> None
     assert log == ["a leads", "a has lost"]
 
 
+@pytest.mark.parametrize("step", [3600.0, -3600.0])
+def test_it_does_so_in_time_whatever_its_clock_is_set_to(step: float) -> None:
+    clock, api, log = SetClock(), OneLease(), list[str]()
+    elect(clock, api, candidate("a"), log)
+    run_until(clock, clock.steady() + 1)
+    clock.by = step
+    run_until(clock, clock.steady() + 30)
+    assert log == ["a leads"], "it goes on while it can renew"
+    api.down = True
+    run_until(clock, clock.steady() + 14)
+    assert log == ["a leads", "a has lost"]
+
+
+@pytest.mark.parametrize("step", [3600.0, -3600.0])
+def test_nobody_follows_before_a_lease_has_run_out_whatever_the_clock_is_set_to(step: float) -> None:
+    clock, api, log = SetClock(), OneLease(), list[str]()
+    api.lease = clock.complete(lead(api, clock, candidate("dead")))
+    elect(clock, api, candidate("b"), log)
+    run_until(clock, clock.steady() + 1)
+    clock.by = step
+    run_until(clock, clock.steady() + 13)
+    assert log == []
+    run_until(clock, clock.steady() + 4)
+    assert log == ["b leads"]
+
+
 def test_what_it_waits_for_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     clock, api, log = Steps(), OneLease(), list[str]()
     api.down = True
@@ -112,7 +150,7 @@ def test_a_released_lease_is_taken_at_once() -> None:
     assert api.lease is not None
     assert leads(candidate("a"), api.lease)
     clock.complete(api.send(release(candidate("a"), api.lease)))
-    write = decide(candidate("b"), Sight(api.lease, clock.now()), clock.now())
+    write = decide(candidate("b"), Sight(api.lease, clock.steady()), clock.now(), clock.steady())
     assert write is not None
     assert write.body is not None
     assert clock.complete(api.send(write)).body["spec"]["holderIdentity"] == "b"
@@ -120,6 +158,6 @@ def test_a_released_lease_is_taken_at_once() -> None:
 
 @pytest.mark.parametrize("spec", [{}, {"holderIdentity": None}, {"holderIdentity": ""}])
 def test_a_lease_that_nobody_holds_is_taken(spec: dict[str, Any]) -> None:
-    write = decide(candidate("a"), Sight({"metadata": {}, "spec": spec}, 0.0), 1.0)
+    write = decide(candidate("a"), Sight({"metadata": {}, "spec": spec}, 0.0), 1.0, 1.0)
     assert write is not None
     assert write.method == "PUT"

@@ -56,6 +56,17 @@ def job(operator: Operator) -> JSON:
     }
 
 
+def put(objects: Any, where: tuple[str, ...], spec: JSON) -> Any:
+    """What the typed client of an operator sends: the spec it wants, on what it read, which may be old by then."""
+    for _ in range(PATIENCE):
+        found = objects.get_namespaced_custom_object(*where, "train")
+        try:
+            return objects.replace_namespaced_custom_object(*where, "train", {**found, "spec": spec})
+        except kubernetes.client.exceptions.ConflictException:
+            continue
+    raise AssertionError("the object is written without end")
+
+
 def holds(found: Any, expected: Any) -> bool:
     """Whether everything expected is there, at its place."""
     if isinstance(expected, dict):
@@ -140,8 +151,7 @@ def test_its_pod_groups_become_gangs_that_run_and_go_with_their_job(
     # mpi-operator compares, and writes anew whatever differs: a spec that somebody completes is a fight without end.
     found = objects.get_namespaced_custom_object(*where, "train")
     assert found["spec"] == written["spec"]
-    # What the typed client of an operator sends back: the spec it wants, on the object that it read.
-    replaced = objects.replace_namespaced_custom_object(*where, "train", {**found, "spec": written["spec"]})
+    replaced = put(objects, where, written["spec"])
     assert replaced["spec"] == written["spec"]
     version = replaced["metadata"]["resourceVersion"]
     objects.delete_namespaced_custom_object(*place(operator), "train")

@@ -156,7 +156,8 @@ class Cluster:
 
     async def sound(self) -> None:
         """No device has two owners, and each pod has what was planned for it."""
-        assert faults((await self.pods()).values()) == []
+        found = faults((await self.pods()).values())
+        assert found == [], found
 
 
 async def until(
