@@ -13,7 +13,8 @@ from gpuyard_cli import commands
 from gpuyard_cli import main as command
 from tests.docs.markdown import ROOT, Section, anchors, documents, fences, read
 
-FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()}
+FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"dist"}
+"""What is made stands in `dist`, once it is made."""
 PROMPT = "$ .venv/bin/gpuyard "
 LEFT_OUT = "..."
 PATH = re.compile(r"[\w.-]+(/[\w.*-]+)+/?")
