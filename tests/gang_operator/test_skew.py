@@ -73,6 +73,17 @@ def test_the_operator_believes_in_places_for_as_long_as_the_extender_keeps_them(
     assert LEAST_SECONDS == settings.RESERVATION_SECONDS
 
 
+def gang(ahead: float, refused: str = "") -> SkewedWorld:
+    """A gang of two for which there is room; those that are refused are not bound."""
+    world = SkewedWorld(ahead)
+    world.node("node-1", 2)
+    world.group(minMember=2)
+    world.binds_refused.update(refused)
+    world.pod("a")
+    world.pod("b")
+    return world
+
+
 def half_bound(ahead: float) -> SkewedWorld:
     world = SkewedWorld(ahead)
     for number in (1, 2):
@@ -118,11 +129,7 @@ def test_an_operator_that_starts_counts_anew_and_comes_to_an_end(ahead: float) -
 
 @pytest.mark.parametrize("ahead", SKEWS)
 def test_a_gang_starts_after_one_question_whatever_the_clock_says(ahead: float) -> None:
-    world = SkewedWorld(ahead)
-    world.node("node-1", 2)
-    world.group(minMember=2)
-    world.pod("a")
-    world.pod("b")
+    world = gang(ahead)
     world.advance(300)
     assert len(world.bound()) == 2
     assert len(world.questions) == 1
@@ -132,12 +139,7 @@ def test_a_gang_starts_after_one_question_whatever_the_clock_says(ahead: float) 
 
 @pytest.mark.parametrize("ahead", SKEWS)
 def test_a_gang_that_is_not_bound_gives_its_places_up_in_the_end_and_asks_anew(ahead: float) -> None:
-    world = SkewedWorld(ahead)
-    world.node("node-1", 2)
-    world.group(minMember=2)
-    world.binds_refused |= {"a", "b"}
-    world.pod("a")
-    world.pod("b")
+    world = gang(ahead, refused="ab")
     world.advance(PLACES_SECONDS * 5 - 1)
     assert len(world.questions) <= 5
     world.advance(PLACES_SECONDS * 2)
@@ -148,12 +150,7 @@ def test_a_gang_that_is_not_bound_gives_its_places_up_in_the_end_and_asks_anew(a
 
 @pytest.mark.parametrize("ahead", SKEWS)
 def test_an_operator_that_starts_while_places_are_held_asks_once_more_at_most(ahead: float) -> None:
-    world = SkewedWorld(ahead)
-    world.node("node-1", 2)
-    world.group(minMember=2)
-    world.binds_refused |= {"a", "b"}
-    world.pod("a")
-    world.pod("b")
+    world = gang(ahead, refused="ab")
     world.advance(PLACES_SECONDS / 2)
     world.restart()
     world.advance(1)
