@@ -23,6 +23,7 @@ finish() {
 }
 
 collect() {
+  kubectl get nodes >/dev/null 2>&1 || return 0 # there is no cluster yet that could say anything
   local logs=$repository/dist/e2e-logs
   rm -rf "$logs"; mkdir -p "$logs"
   local kinds=nodes,pods,podgroups,reservations,deployments,daemonsets,configmaps,leases,endpointslices

@@ -26,7 +26,7 @@ quietly() {
   "$@" >"$words" 2>&1 || { tail -n 30 "$words" >&2; rm -f "$words"; die "failed: $*"; }
   rm -f "$words"
 }
-need() { for program in "$@"; do command -v "$program" >/dev/null || die "$program is needed: install it"; done; }
+need() { for program in "$@"; do command -v "$program" >/dev/null || die "$program is needed: install it; on Debian kind/packages.sh installs all but Go"; done; }
 
 # Whether this machine may raise resource limits (CAP_SYS_RESOURCE is bit 24). Containers in containers often may not.
 raises_limits() { (( 0x$(sed -n 's/^CapBnd:\s*//p' /proc/self/status) >> 24 & 1 )); }

@@ -16,6 +16,7 @@ _ANSWERS: Final[dict[str, tuple[int, Any]]] = {
     "/filter": (200, wire.filter_error(_UNKNOWN)),
     "/prioritize": (200, []),
     "/bind": (200, wire.bind_result(_UNKNOWN)),
+    "/preempt": (503, {"error": _UNKNOWN}),  # its result has no field for an error
     "/v1/plans": (503, {"error": _UNKNOWN}),
 }
 """What only the active extender may say, and what is said instead when nobody knows it. All else anyone may say."""

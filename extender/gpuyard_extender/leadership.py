@@ -1,17 +1,19 @@
 """One active extender of several: the holder of a Lease, who alone answers, writes, and stands behind the Service.
 
 Stands for client-go's leader election. Laws: who learns that another holds the Lease stops answering and writing at
-once; who gives the Lease back goes on until another holds it, because until then nobody else answers.
+once; who gives it back does so before, and not while a write is under way: what the next one does not know of when it
+begins, it would give away a second time. Who asks in between waits for the next one.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from gpuyard import vocabulary
-from gpuyard.writes import JSON, Reply, Write
+from gpuyard.writes import JSON
 from gpuyard_extender.endpoints import SLICES, Address, publication
+from gpuyard_extender.fences import BallotApi, FencedApi
 from gpuyard_kube.api import Api
-from gpuyard_kube.election import Candidate, Sight, decide, keep, lead, leads, release
+from gpuyard_kube.election import SURE, Candidate, Sight, decide, keep, lead, leads, release
 from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
 
@@ -37,21 +39,6 @@ def candidate(name: str, address: Address) -> Candidate:
     return Candidate(vocabulary.NAMESPACE, vocabulary.EXTENDER, identity, LEASE_SECONDS, RETRY_SECONDS)
 
 
-class FencedApi:
-    """The API server for those who may write only while something is so."""
-
-    def __init__(self, api: Api, may_write: Callable[[], bool]) -> None:
-        self._api, self._may_write = api, may_write
-
-    async def send(self, write: Write) -> Reply:
-        if not self._may_write():
-            return Reply(503, {"message": "another extender is the active one"})
-        return await self._api.send(write)
-
-    async def read(self, path: str, **query: str) -> Reply:
-        return await self._api.read(path, **query)
-
-
 class Leadership:
     """The part of one extender in the election. An Observer of `RESOURCES`.
 
@@ -63,15 +50,17 @@ class Leadership:
     ) -> None:
         self._api, self._runtime, self._address = api, runtime, address
         self._who = candidate(name, address)
-        self._electing = FencedApi(api, lambda: not self._ending)
-        self._takes_over, self._ending, self._elected = takes_over, False, False
+        self._ballot = BallotApi(api, runtime, LEASE_SECONDS * SURE)
+        self.writing: Final = FencedApi(api, runtime, lambda: self.leading)
+        """The API server for what the active extender alone may write."""
+        self._takes_over, self._ending = takes_over, False
         self._seen: dict[str, JSON | None] = {}
         self._changed = runtime.signal()
 
     @property
     def leading(self) -> bool:
         """Whether this extender is the active one."""
-        return self._elected and self._holder in ("", self._who.identity)
+        return self._ballot.holds and not self._ending and self._holder in ("", self._who.identity)
 
     @property
     def elsewhere(self) -> str:
@@ -96,21 +85,23 @@ class Leadership:
         if self._takes_over:
             await self._seize()
         while not self._ending:
-            lease = await lead(self._electing, self._runtime, self._who)
-            self._elected = True
+            lease = await lead(self._ballot, self._runtime, self._who)
             self._learn("leases", lease)
-            await keep(self._electing, self._runtime, self._who, lease)
-            self._elected = self._ending
+            await keep(self._ballot, self._runtime, self._who, lease)
+            self._ballot.lose()
 
     async def hand_back(self) -> None:
         """Give the Lease back and wait, not for long, until another extender holds it."""
+        led, until = self.leading, self._runtime.now() + HAND_BACK_SECONDS
         self._ending = True
+        self._ballot.close()
+        if not led or not await self.writing.quiet(until):
+            return  # A write that is still under way when this process ends must have come before the Lease runs out.
         found = await self._api.read(self._who.path)
-        if not (self.leading and found.ok and leads(self._who, found.body)):
+        if not found.ok or not leads(self._who, found.body):
             return
         await self._api.send(release(self._who, found.body))
-        until = self._runtime.now() + HAND_BACK_SECONDS
-        while self.leading and await self._changed.wait(until):
+        while not self.elsewhere and await self._changed.wait(until):
             pass
 
     @property
@@ -125,7 +116,7 @@ class Leadership:
             if found.ok or found.status == 404:
                 lapsed = Sight(found.body if found.ok else None)
                 write = decide(self._who, lapsed, self._runtime.now(), self._runtime.steady())
-                if write is None or (await self._electing.send(write)).ok:
+                if write is None or (await self._ballot.send(write)).ok:
                     return
             await self._runtime.sleep_until(self._runtime.now() + RETRY_SECONDS / 10)
 

@@ -19,7 +19,7 @@ from gpuyard_extender.decision_log import DecisionLog, sink
 from gpuyard_extender.doorkeeper import Doorkeeper
 from gpuyard_extender.endpoints import Address
 from gpuyard_extender.guard import Guard
-from gpuyard_extender.leadership import RESOURCES, FencedApi, Leadership
+from gpuyard_extender.leadership import RESOURCES, Leadership
 from gpuyard_extender.ledger import PATHS
 from gpuyard_extender.metrics import Metrics
 from gpuyard_extender.reviews import Reviews
@@ -91,8 +91,7 @@ def _one_of_several(
     address = Address(advertised, given.port)
     name = f"{socket.gethostname()}_{os.getpid()}"
     leadership = Leadership(api, runtime, name, address, takes_over=given.takes_over)
-    fenced = FencedApi(api, lambda: leadership.leading)
-    extender = Extender(fenced, runtime, given, _narrate, book)
+    extender = Extender(leadership.writing, runtime, given, _narrate, book)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
     runtime.spawn(Informer(api, leadership, RESOURCES).run(), "leadership informer")
     runtime.spawn(leadership.run(), "leadership")

@@ -16,6 +16,9 @@ from gpuyard_kube.timestamps import rfc3339_micro
 
 log = logging.getLogger("gpuyard.election")
 
+SURE = 2 / 3
+"""The part of its Lease's time for which a holder that cannot renew it goes on: client-go's RenewDeadline."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -88,7 +91,7 @@ async def lead(api: Api, runtime: Runtime, candidate: Candidate) -> JSON:
 async def keep(api: Api, runtime: Runtime, candidate: Candidate, lease: JSON) -> None:
     """Renew the Lease; returns when it is lost: another holds it, or it could not be renewed in time."""
     sight, renewed = Sight(lease, runtime.steady()), runtime.steady()
-    while runtime.steady() < renewed + candidate.lease_seconds * 2 / 3:
+    while runtime.steady() < renewed + candidate.lease_seconds * SURE:
         await runtime.sleep_until(runtime.now() + candidate.retry_seconds)
         sight, problem = await _attempt(api, runtime, candidate, sight)
         if not leads(candidate, sight.lease):

@@ -10,7 +10,7 @@ import pytest
 from gpuyard_extender.asgi import Message, Receive, Send
 from gpuyard_extender.doorkeeper import Doorkeeper
 
-VERBS = ("/filter", "/prioritize", "/bind", "/v1/plans")
+VERBS = ("/filter", "/prioritize", "/bind", "/preempt", "/v1/plans")
 
 
 @dataclass
@@ -72,6 +72,7 @@ def test_when_nobody_knows_the_active_one_the_verbs_fail_as_the_protocol_says() 
     assert "LeaderUnavailable" in filtered["Error"]
     assert "LeaderUnavailable" in ask("/bind", Election())[2]["Error"]
     assert ask("/prioritize", Election())[2] == []
+    assert ask("/preempt", Election())[0] == 503
     assert ask("/v1/plans", Election())[0] == 503
 
 

@@ -8,12 +8,12 @@ import pytest
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_extender.endpoints import Address, leads_to
+from gpuyard_extender.fences import FencedApi
 from gpuyard_extender.leadership import (
     HAND_BACK_SECONDS,
     LEASE_SECONDS,
     RESOURCES,
     SETTLE_SECONDS,
-    FencedApi,
     Leadership,
 )
 
@@ -26,16 +26,20 @@ class SmallApi:
     def __init__(self, clock: Steps) -> None:
         self.objects: dict[str, JSON] = {}
         self.watchers: list[Leadership] = []
-        self.down = False
+        self.down, self.slow = False, 0.0
         self._clock, self._version = clock, 0
 
     async def read(self, path: str, **query: str) -> Reply:
+        await self._wait()
         if self.down:
             return Reply(503, {"message": "down"})
         found = self.objects.get(_resource(path))
         return Reply(404, {}) if found is None else Reply(200, found)
 
     async def send(self, write: Write) -> Reply:
+        await self._wait()
+        if write.path == "/pods":
+            return Reply(200, {})
         resource = _resource(write.path)
         found = self.objects.get(resource)
         if self.down:
@@ -53,6 +57,10 @@ class SmallApi:
         self.objects[resource] = {**write.body, "metadata": metadata}
         self._tell(resource, "MODIFIED" if found else "ADDED", self.objects[resource])
         return Reply(200, self.objects[resource])
+
+    async def _wait(self) -> None:
+        if self.slow:
+            await self._clock.sleep_until(self._clock.now() + self.slow)
 
     def _tell(self, resource: str, event: str, obj: JSON) -> None:
         def tell() -> None:
@@ -150,18 +158,62 @@ def test_between_two_active_ones_who_asks_waits_for_the_next_and_not_for_ever(cl
     assert (settled, alone.leading) == ([cluster.began, asked + SETTLE_SECONDS], False)
 
 
-def test_who_hands_back_goes_on_until_another_leads(cluster: Cluster) -> None:
+def test_who_hands_back_writes_nothing_more_and_who_asks_meanwhile_learns_who_follows(
+    cluster: Cluster,
+) -> None:
     pod, laptop = cluster.start(FIRST), cluster.start(LAPTOP, takes_over=True)
+    told: list[tuple[bool, str]] = []
+
+    async def ask() -> None:
+        await laptop.settled()
+        told.append((laptop.leading, laptop.elsewhere))
+
     cluster.run(3)
     assert laptop.leading
     cluster.spawn(laptop.hand_back())
     cluster.run(0)
-    assert laptop.leading, "nobody else answers yet"
+    assert not laptop.leading, "the next one must know all that was written before it begins"
+    assert cluster.clock.complete(laptop.writing.send(Write("POST", "/leases"))).status == 503
+    cluster.spawn(ask())
     cluster.run(1.5)
-    assert (pod.leading, laptop.leading) == (True, False)
+    assert (pod.leading, told) == (True, [(False, str(FIRST))])
     assert cluster.service == [("10.0.0.1", 8081)]
     cluster.run(60)
     assert pod.leading, "who has handed back does not take part any more"
+
+
+def test_a_lease_is_not_handed_back_while_a_write_is_under_way(cluster: Cluster) -> None:
+    pod, laptop = cluster.start(FIRST), cluster.start(LAPTOP, takes_over=True)
+    cluster.run(3)
+    cluster.api.slow = 2.0
+    sent: list[int] = []
+
+    async def send() -> None:
+        sent.append((await laptop.writing.send(Write("PUT", "/pods"))).status)
+
+    cluster.spawn(send())
+    cluster.run(0)
+    cluster.api.slow = 0.0
+    cluster.spawn(laptop.hand_back())
+    cluster.run(1.9)
+    assert (sent, pod.leading, laptop.leading) == ([], False, False)
+    cluster.run(2)
+    assert (sent, pod.leading, laptop.leading) == ([200], True, False)
+
+
+def test_who_waits_for_an_answer_while_its_lease_runs_out_knows_that_it_may_not_lead(
+    cluster: Cluster,
+) -> None:
+    first = cluster.start(FIRST)
+    cluster.run(3)
+    assert first.leading
+    cluster.api.slow = 60.0
+    cluster.run(LEASE_SECONDS)
+    assert not first.leading
+    assert cluster.clock.complete(first.writing.send(Write("PUT", "/pods"))).status == 503
+    cluster.api.slow = 0.0
+    cluster.run(62)
+    assert first.leading
 
 
 def test_handing_back_ends_though_nobody_follows(cluster: Cluster) -> None:
@@ -174,8 +226,6 @@ def test_handing_back_ends_though_nobody_follows(cluster: Cluster) -> None:
     cluster.run(3)
     before = cluster.clock.now()
     cluster.spawn(end())
-    cluster.run(HAND_BACK_SECONDS - 0.1)
-    assert alone.leading, "nobody else answers"
     cluster.run(60)
     assert ended == [before + HAND_BACK_SECONDS]
     assert cluster.api.objects["leases"]["spec"]["holderIdentity"] == "", "it does not stand again"
@@ -219,7 +269,7 @@ def test_who_cannot_renew_stops_before_another_may_start(cluster: Cluster) -> No
 
 def test_only_who_leads_writes(cluster: Cluster) -> None:
     leading = False
-    fenced = FencedApi(cluster.api, lambda: leading)
+    fenced = FencedApi(cluster.api, cluster.clock, lambda: leading)
     assert cluster.clock.complete(fenced.send(Write("POST", "/leases", {"metadata": {}}))).status == 503
     assert cluster.clock.complete(fenced.read("/leases")).status == 404
     leading = True
