@@ -68,11 +68,18 @@ class Recorder:
             del self._accounts[next(iter(self._accounts))]
         if not _pays(account, now):
             return
-        write = _next(account, source, _gathered(account, told), now)
-        self._runtime.spawn(self._post(write), f"event {told.reason} {told.about['metadata']['name']}")
+        gathered = _gathered(account, told)
+        name, count = _count(account, source, gathered, now)
+        afresh = event(source, gathered, name, now, count)
+        again = _again(gathered, name, count, now) if count > 1 else None
+        self._runtime.spawn(
+            self._post(afresh, again), f"event {told.reason} {told.about['metadata']['name']}"
+        )
 
-    async def _post(self, write: Write) -> None:
-        await self._api.send(write)
+    async def _post(self, afresh: Write, again: Write | None) -> None:
+        """Events do not live long: one that is counted on may have gone, after an hour as a rule."""
+        if again is None or (await self._api.send(again)).status == 404:
+            await self._api.send(afresh)
 
 
 def _pays(account: _Account, now: float) -> bool:
@@ -93,15 +100,16 @@ def _gathered(account: _Account, told: Told) -> Told:
     return told
 
 
-def _next(account: _Account, source: Source, told: Told, now: float) -> Write:
+def _count(account: _Account, source: Source, told: Told, now: float) -> tuple[str, int]:
+    """The name of the event, and how often it has been told with this time."""
     combined = told.text.startswith("(combined")
     key = f"{told.reason} {told.part} {'' if combined else told.text}"
     name, count = account.seen.get(key) or (_name(source, told, now), 0)
     account.seen[key] = name, count + 1
-    return _again(told, name, count + 1, now) if count else event(source, told, name, now)
+    return account.seen[key]
 
 
-def event(source: Source, told: Told, name: str, now: float) -> Write:
+def event(source: Source, told: Told, name: str, now: float, count: int = 1) -> Write:
     """Create the event under this name."""
     namespace = told.about["metadata"].get("namespace") or "default"
     body: JSON = {
@@ -117,7 +125,7 @@ def event(source: Source, told: Told, name: str, now: float) -> Write:
         "reportingInstance": source.host,
         "firstTimestamp": rfc3339(now),
         "lastTimestamp": rfc3339(now),
-        "count": 1,
+        "count": count,
     }
     return Write("POST", f"/api/v1/namespaces/{namespace}/events", body)
 

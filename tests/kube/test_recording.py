@@ -13,10 +13,11 @@ KUBELET = Source("kubelet", "node-1")
 class Writes:
     def __init__(self) -> None:
         self.sent: list[Write] = []
+        self.expired = False
 
     async def send(self, write: Write) -> Reply:
         self.sent.append(write)
-        return Reply(201, {})
+        return Reply(404 if self.expired and write.method == "PATCH" else 201, {})
 
     async def read(self, path: str, **query: str) -> Reply:
         raise AssertionError(path)
@@ -62,6 +63,20 @@ def test_the_same_words_again_are_counted() -> None:
     name = desk.bodies()[0]["metadata"]["name"]
     assert [(write.method, write.path.rpartition("/")[2]) for write in later] == [("PATCH", name)] * 2
     assert [body["count"] for body in desk.bodies()] == [1, 2, 3]
+
+
+def test_an_event_that_has_expired_is_written_anew_with_its_count() -> None:
+    desk = Desk()
+    desk.tell("image")
+    desk.api.expired = True
+    desk.tell("image")
+    assert [write.method for write in desk.api.sent] == ["POST", "PATCH", "POST"]
+    first, _, last = desk.bodies()
+    assert (last["metadata"]["name"], last["count"]) == (first["metadata"]["name"], 2)
+    assert last["lastTimestamp"] >= first["lastTimestamp"]
+    desk.api.expired = False
+    desk.tell("image")
+    assert [write.method for write in desk.api.sent][3:] == ["PATCH"]
 
 
 def test_many_similar_events_become_one() -> None:

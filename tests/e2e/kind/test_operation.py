@@ -1,11 +1,14 @@
 """How the parts are asked and guarded on a real cluster."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
 from gpuyard import vocabulary
-from gpuyard.writes import JSON, Write
+from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cli.extender_proxy import ExtenderProxy
 from tests.e2e.kind.cluster import play
 from tests.e2e.kind.hands import PARTS
@@ -66,6 +69,48 @@ def test_the_extender_answers_people_with_a_token_and_nobody_else(kubeconfig: st
             assert {found for found, _ in await asked(bearing, vocabulary.EXTENDER, path)} == {status}, name
 
     play(kubeconfig, "guarded", story)
+
+
+def test_an_operator_that_lacks_a_right_names_it_and_goes_on_when_it_is_given(kubeconfig: str) -> None:
+    """G53."""
+
+    async def story(cluster: Cluster) -> None:
+        async with without_rule_about(cluster, "reservations"):
+            await cluster.gather("ring", 2)
+            await asyncio.gather(*(cluster.submit(name, group="ring") for name in ("ring-0", "ring-1")))
+
+            async def named() -> bool:
+                [(status, text)] = await asked(cluster, vocabulary.OPERATOR, "/readyz")
+                return status == 503 and "reservations" in text and "operator-cluster-role.yaml" in text
+
+            await until(named, "the operator says what it may not do, and what helps")
+        await cluster.running(["ring-0", "ring-1"])
+
+        async def well() -> bool:
+            return await asked(cluster, vocabulary.OPERATOR, "/readyz") == [(200, "ok")]
+
+        await until(well, "nothing is missing any more")
+        found = await cluster.items(
+            f"/api/v1/namespaces/{vocabulary.NAMESPACE}/events", fieldSelector="involvedObject.kind=Lease"
+        )
+        assert {"SelfCheckFailed", "SelfCheckPassed"} <= {event["reason"] for event in found}
+
+    play(kubeconfig, "lacking", story)
+
+
+@asynccontextmanager
+async def without_rule_about(cluster: Cluster, resource: str) -> AsyncIterator[None]:
+    """The operator may do nothing with a resource within the block."""
+    path = f"/apis/rbac.authorization.k8s.io/v1/clusterroles/{vocabulary.OPERATOR}"
+    rules = (await cluster.api.read(path)).body["rules"]
+    fewer = [rule for rule in rules if resource not in rule.get("resources", ())]
+    assert len(fewer) < len(rules)
+    try:
+        assert (await cluster.api.send(Write("PATCH", path, {"rules": fewer}, PatchType.MERGE))).ok
+        yield
+    finally:
+        reply = await cluster.api.send(Write("PATCH", path, {"rules": rules}, PatchType.MERGE))
+    assert reply.ok, reply.reason
 
 
 async def token_of(cluster: Cluster, account: str, audience: str) -> str:
