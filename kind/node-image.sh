@@ -60,7 +60,7 @@ images=()
 image() {
   local context; context=$(mktemp -d -p "$work")
   cp -a "${@:3}" "$context/"; printf '%b' "$2" > "$context/Dockerfile"
-  docker build -q -t "$1" "$context" >/dev/null 2>&1 || die "the image $1 cannot be built"
+  quietly docker build -t "$1" "$context"
   images+=("$1")
 }
 cat > "$work/pause.c" <<'C'
@@ -79,8 +79,9 @@ for name in kube-apiserver kube-controller-manager kube-scheduler; do
   image "registry.k8s.io/$name:v$KUBERNETES" "FROM scratch\nCOPY $name /usr/local/bin/\nENV PATH=/usr/local/bin\n" "$programs/$name"
 done
 image "registry.k8s.io/etcd:$ETCD_IMAGE" 'FROM scratch\nCOPY etcd /usr/local/bin/\nENV PATH=/usr/local/bin\n' "$programs/etcd"
-image docker.io/library/busybox:1.36 \
-  'FROM scratch\nCOPY busybox /bin/\nRUN ["/bin/busybox", "--install", "-s", "/bin"]\nCMD ["sh"]\n' "$(command -v busybox)"
+mkdir "$work/bin"; cp "$(command -v busybox)" "$work/bin/busybox"
+for applet in $(busybox --list | grep -vx busybox); do ln -sf busybox "$work/bin/$applet"; done
+image docker.io/library/busybox:1.36 'FROM scratch\nCOPY bin /bin\nCMD ["sh"]\n' "$work/bin"
 
 # kube-proxy calls nft and its like: they come along with the libraries that they load.
 mkdir -p "$work/proxy/usr/sbin"

@@ -95,7 +95,7 @@ def _reserved(view: View, obj: JSON, members: Sequence[Member], now: float) -> D
     seated = _seated(members, reservation)
     if view.preemption.present and _is_useful(view, seated, reservation, now):
         cleared = _clear(view, f"pod {reservation.namespace}/{reservation.seats[0].name}")
-        events = (_told(seated[0][0], reservation),) if cleared.evicts else ()
+        events = (_told(seated[0][0], reservation),) if cleared.final else ()
         return replace(cleared, requeue_at=reservation.expires, events=events)
     if not seated:
         return Decision((unreserve,), says="its place is reserved no longer: the pod waits no more")
@@ -147,7 +147,7 @@ def _clear(view: View, preemptor: str) -> Decision:
     told = (Told(reasons.about("v1", "Pod", victim), "Preempted", text) for victim in going)
     written = dict(zip((write.path for write in writes), told, strict=True))
     says = f"evicts {_names(going)}" if going else ""
-    return Decision(writes, says=says, evicts=bool(going), written=written)
+    return Decision(writes, says=says, final=bool(going), written=written)
 
 
 def _told(member: Member, reservation: Reservation) -> Told:

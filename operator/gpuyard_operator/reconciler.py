@@ -75,7 +75,7 @@ class Reconciler:
     async def turn(self, item: WorkItem) -> bool:
         """Decide once and do it; the first write that fails ends the turn. Whether all it did was to tell people."""
         decision = self._decide(item)
-        if decision.evicts or decision.gives_up:
+        if decision.final:
             # What was seen may lag behind, and an eviction cannot be taken back.
             if not await self._refresh(item):
                 return False

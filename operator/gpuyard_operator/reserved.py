@@ -45,7 +45,7 @@ def decide(gang: Gang, view: View, obj: JSON) -> Decision:
             return replace(undone, writes=(*undone.writes, unreserve))
         case Course.VOID:
             says = "gives up the reserved places: they cannot be used any more"
-            return Decision((unreserve,), says=says, gives_up=bool(view.lost))
+            return Decision((unreserve,), says=says, final=bool(view.lost))
 
 
 def _admit(gang: Gang, reservation: Reservation, found: Progress) -> Decision:

@@ -52,4 +52,4 @@ def evict(members: Sequence[Member], refused: Container[str], says: str) -> Deci
     going = [member for member in members if member.holding or member.loose]
     evictions = [(member, actions.evict(member)) for member in going]
     writes = [actions.remove(m) if one.path in refused else (one,) for m, one in evictions]
-    return Decision(tuple(chain.from_iterable(writes)), says=says, evicts=bool(going))
+    return Decision(tuple(chain.from_iterable(writes)), says=says, final=bool(going))

@@ -43,10 +43,8 @@ class Decision:
     requeue_at: float | None = None
     ask: PlanRequest | None = None
     says: str = ""
-    evicts: bool = False
-    """The writes take pods away: be sure of what was seen before."""
-    gives_up: bool = False
-    """They take places away that members may be about to have: likewise."""
+    final: bool = False
+    """The writes take pods away, or places that members may be about to have: be sure of what was seen before."""
     events: tuple[Told, ...] = ()
     """For people, once all is written."""
     written: Mapping[str, Told] = field(default_factory=dict)

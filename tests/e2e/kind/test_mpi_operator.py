@@ -6,29 +6,25 @@ from pathlib import Path
 import pytest
 
 from gpuyard.writes import JSON
+from tests.e2e.kind.beside import idle, installed
 from tests.e2e.kind.cluster import GPUS, play
 from tests.e2e.operators.gangs import Place, has, leaves_nothing, runs_as_a_whole, waits_as_a_whole
-from tests.e2e.operators.programs import Running, started, uninstall
+from tests.e2e.operators.programs import Running
 from tests.e2e.operators.test_mpi_operator import JOBS, OPERATOR, SAMPLE
 from tests.e2e.stories.cluster import Cluster
 
 
 @pytest.fixture
 def running(kubeconfig: str, operators: Path, tmp_path: Path) -> Iterator[Running]:
-    with started(OPERATOR, operators, Path(kubeconfig), tmp_path / "log") as running:
+    with installed(OPERATOR, operators, Path(kubeconfig), tmp_path / "log") as running:
         yield running
-    uninstall(Path(kubeconfig), running.source / OPERATOR.manifests)
 
 
 def job(running: Running, workers: int) -> JSON:
-    """The published sample with an image that the nodes have: what its containers do is of no matter here."""
     found = running.sample(SAMPLE)
     roles = found["spec"]["mpiReplicaSpecs"]
     roles["Worker"]["replicas"] = workers
-    for role in roles.values():
-        spec = role["template"]["spec"]
-        spec["terminationGracePeriodSeconds"] = 1
-        spec["containers"][0] |= {"image": "busybox:1.36", "command": ["sleep", "3600"]}
+    idle(role["template"] for role in roles.values())
     return found
 
 

@@ -9,9 +9,9 @@ import base64
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class Webhooks:
     secret: str
     folder: Path
     """Where it looks for what is mounted."""
+    address: str = "127.0.0.1"
+    """Where the cluster reaches it."""
     port: int = 9443
 
 
@@ -49,6 +51,7 @@ class Operator:
     """The kustomization that its authors publish for a whole installation, within its source."""
     flags: tuple[str, ...]
     webhooks: Webhooks | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def started(operator: Operator, folder: Path, kubeconfig: Path, log: Path) -> It
     running = Running(kubeconfig, folder / operator.name / "source", log)
     install(kubeconfig, running.source / operator.manifests)
     command = [str(folder / operator.name / "program"), *operator.flags]
-    environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+    environment = {**os.environ, **operator.environment, "KUBECONFIG": str(kubeconfig)}
     with (
         log.open("w") as said,
         subprocess.Popen(command, env=environment, stdout=said, stderr=subprocess.STDOUT) as process,
@@ -140,7 +143,7 @@ async def _point(api: HttpApi, webhooks: Webhooks) -> None:
         "metadata": {"name": service, "labels": {"kubernetes.io/service-name": service}},
         "addressType": "IPv4",
         "ports": [{"name": ports[0].get("name", ""), "port": webhooks.port, "protocol": "TCP"}],
-        "endpoints": [{"addresses": ["127.0.0.1"]}],
+        "endpoints": [{"addresses": [webhooks.address]}],
     }
     path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
     reply = await api.send(Write("POST", path, endpoints))
