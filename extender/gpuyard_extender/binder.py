@@ -16,6 +16,8 @@ from gpuyard_extender.ledger import Ledger
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime, Signal
 
+_CONFLICT: Final = 409
+"""The pod is bound already, perhaps by an earlier try of ours."""
 _ANOTHER: Final = "another member of the pod group could not be bound"
 
 
@@ -123,7 +125,11 @@ class Binder:
         refused = Refused(reply.reason)
         found = await self._api.read(request.path)
         if not found.ok and found.status != 404:
-            return refused  # Nobody knows: the devices stay assumed until the pod is seen, or for a minute.
+            if 400 <= reply.status < 500 and reply.status != _CONFLICT:
+                self._ledger.forget(request.uid, Grade.SENT)
+            return (
+                refused  # Else nobody knows: the devices stay assumed until the pod is seen, or for a minute.
+            )
         same = (found.body.get("metadata") or {}).get("uid") == request.uid
         if same and (found.body.get("spec") or {}).get("nodeName") == request.node:
             return Bound()

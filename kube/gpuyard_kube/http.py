@@ -16,7 +16,7 @@ import orjson
 from gpuyard.narration import words_of
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_kube.connections import connector
-from gpuyard_kube.servers import Server, server_of
+from gpuyard_kube.servers import NoServerError, Server, server_of
 
 REQUEST_SECONDS = 30
 """A request that takes longer counts as a server that cannot be reached."""
@@ -66,14 +66,17 @@ class HttpApi:
     async def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[JSON]:
         """The events of one watch, as {"type", "object"}, until the server ends it.
 
-        aiohttp.ClientError or TimeoutError when the connection fails; an answer other than 200 is raised as
-        aiohttp.ClientResponseError.
+        aiohttp.ClientError, TimeoutError or ConnectionError when the connection fails; an answer other than 200 is
+        raised as aiohttp.ClientResponseError.
         """
         # The server ends a watch by timeoutSeconds; a connection silent for longer than its bookmarks is dead.
         patience = aiohttp.ClientTimeout(total=None, sock_connect=REQUEST_SECONDS, sock_read=90)
-        headers = await self._server.headers()
+        try:
+            proofs = await self._server.headers()
+        except NoServerError as error:
+            raise ConnectionError(str(error)) from error
         async with self._session.get(
-            self._server.url + path, params={**query, "watch": "true"}, headers=headers, timeout=patience
+            self._server.url + path, params={**query, "watch": "true"}, headers=proofs, timeout=patience
         ) as response:
             response.raise_for_status()
             async for line in _lines(response.content):
@@ -82,7 +85,10 @@ class HttpApi:
     async def _call(
         self, method: str, path: str, query: Mapping[str, str], body: bytes | None, headers: dict[str, str]
     ) -> Reply:
-        sent = {"Accept": "application/json", **headers, **await self._server.headers()}
+        try:
+            sent = {"Accept": "application/json", **headers, **await self._server.headers()}
+        except NoServerError as error:
+            return Reply(401, {"message": str(error)})
         url, patience = self._server.url + path, aiohttp.ClientTimeout(total=REQUEST_SECONDS)
         try:
             async with (

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from gpuyard.narration import words_of
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -25,9 +27,14 @@ class Server:
     """Headers beside these proofs, such as what is meant for whoever stands behind the server's proxy."""
 
     async def headers(self) -> dict[str, str]:
+        """What says who we are. NoServerError when that cannot be had now."""
         if self.configuration is None:
             return dict(self.extra)
-        settings = await self.configuration.auth_settings()
+        try:
+            settings = await self.configuration.auth_settings()
+        except Exception as error:
+            # A token's file that is unreadable, or whatever becomes of a plugin that makes tokens.
+            raise NoServerError(f"no token for {self.url}: {words_of(error)}") from error
         proofs = {found["key"]: found["value"] for found in settings.values() if found["in"] == "header"}
         return {**self.extra, **proofs}
 

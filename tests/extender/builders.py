@@ -120,8 +120,7 @@ class PodServer:
         self.pods: dict[str, JSON] = {}
         self.bindings: list[str] = []
         self.failures: list[int] = []
-        """The statuses of the next writes; 0: as it comes."""
-        """The statuses of the next writes that fail, before they do anything."""
+        """The statuses of the next writes that fail, before they do anything; 0: as it comes."""
         self.events: list[JSON] = []
         self.tells = True
         """Whether events are taken."""

@@ -279,6 +279,19 @@ def test_devices_of_a_binding_of_unknown_fate_are_kept_until_the_pod_is_seen() -
     assert stage.filter(other)["NodeNames"] == ["node-1"]
 
 
+@pytest.mark.parametrize("status", [401, 403, 404, 422, 429])
+def test_devices_of_a_binding_that_was_refused_for_sure_are_free_though_nothing_can_be_read(
+    status: int,
+) -> None:
+    """As when the token cannot be read."""
+    stage = Stage(gpu_node("node-1", 1))
+    pod, other = gpu_pod("refused"), gpu_pod("other")
+    stage.create(pod, other)
+    stage.server.failures, stage.server.silent = [status], True
+    assert stage.bound(pod, "node-1") == "injected"
+    assert stage.filter(other)["NodeNames"] == ["node-1"]
+
+
 def test_a_bind_of_a_pod_that_is_gone_is_refused() -> None:
     stage = Stage(gpu_node("node-1", 1))
     pod = gpu_pod("gone")

@@ -146,6 +146,29 @@ def test_credentials_of_a_kubeconfig_go_with_every_request(tmp_path: Path) -> No
     assert seen == [b"Bearer secret"] * 3
 
 
+class Unreadable:
+    """A client's configuration whose token's file is just being replaced."""
+
+    async def auth_settings(self) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+
+def test_without_a_token_nothing_is_sent_and_why_is_told() -> None:
+    async def run() -> None:
+        api = HttpApi(Server("http://127.0.0.1:9", None, Unreadable()))
+        for reply in (await api.read("/version"), await api.send(create("a"))):
+            assert (reply.status, "no token" in reply.reason, "Permission denied" in reply.reason) == (
+                401,
+                True,
+                True,
+            )
+        with pytest.raises(ConnectionError, match="no token"):
+            await anext(api.watch(CONFIGS, {}))
+        await api.close()
+
+    asyncio.run(run())
+
+
 def test_many_requests_at_a_time_take_turns_on_a_few_connections() -> None:
     """As an operator sends them that starts beside thousands of groups."""
     peers = set[Any]()
