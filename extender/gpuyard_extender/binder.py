@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from gpuyard.annotations import Allocation, ids
+from gpuyard.verdicts import Reason
 from gpuyard.writes import Reply
 from gpuyard_extender import binding
 from gpuyard_extender.barrier import Barriers, Key, Ticket
@@ -31,6 +32,7 @@ class Binder:
         self._tell = tell
         self._barriers = Barriers(runtime)
         self._writing: dict[str, Signal] = {}
+        self._answered = runtime.signal()
 
     @property
     def held(self) -> int:
@@ -49,6 +51,7 @@ class Binder:
             raise
         finally:
             self._barriers.leave(ticket)
+            self._answered.fire()
         if isinstance(answer, Refused):
             self._tell(f"Bind {request.name} to {request.node}: {answer.text}")
         return answer
@@ -64,6 +67,17 @@ class Binder:
             else:
                 if self._moves(held):
                     self._barriers.stir(key)
+
+    async def drain(self, until: float) -> None:
+        """Wait until no Bind is left, at most until that moment. A gang that is bound in part is bound as a whole;
+        who waits for others to come is refused: some would come here, and some to the next extender."""
+        while self._writing or self._barriers.waiting():
+            for key, held in self._barriers.waiting():
+                seated = self._ledger.seat(held[0], self._runtime.now())
+                if seated is None or not self._ledger.arrived(seated[0]):
+                    self._barriers.fail(key, Reason.LEADER_UNAVAILABLE.text)
+            if not await self._answered.wait(until):
+                return
 
     def _moves(self, held: tuple[str, ...]) -> bool:
         """Whether those who wait would be answered now: the gang is complete, or has lost its places."""

@@ -12,12 +12,14 @@ from gpuyard_extender import wire
 from gpuyard_extender.asgi import App, Header, Message, Receive, Send, answer
 
 _UNKNOWN: Final = Reason.LEADER_UNAVAILABLE.text
+_LONG: Final = "/v1/plans"
+"""May take seconds; all else that an extender says is there at once, or was written when the Lease was held."""
 _ANSWERS: Final[dict[str, tuple[int, Any]]] = {
     "/filter": (200, wire.filter_error(_UNKNOWN)),
     "/prioritize": (200, []),
     "/bind": (200, wire.bind_result(_UNKNOWN)),
     "/preempt": (503, {"error": _UNKNOWN}),  # its result has no field for an error
-    "/v1/plans": (503, {"error": _UNKNOWN}),
+    _LONG: (503, {"error": _UNKNOWN}),
 }
 """What only the active extender may say, and what is said instead when nobody knows it. All else anyone may say."""
 
@@ -49,7 +51,22 @@ class Doorkeeper:
             if not self._election.leading:
                 await self._send_on(scope, send)
                 return
+            send = self._unless_lost(scope, send) if scope["path"] == _LONG else send
         await self._app(scope, receive, send)
+
+    def _unless_lost(self, scope: Message, send: Send) -> Send:
+        """What was found while the Lease was lost is not told: the next extender does not hold those places."""
+        lost = False
+
+        async def forward(message: Message) -> None:
+            nonlocal lost
+            if message["type"] == "http.response.start" and not self._election.leading:
+                lost = True
+                await self._send_on(scope, send)
+            if not lost:
+                await send(message)
+
+        return forward
 
     async def _send_on(self, scope: Message, send: Send) -> None:
         status, content = _ANSWERS[scope["path"]]

@@ -5,17 +5,18 @@ once; who gives it back does so before, and not while a write is under way: what
 begins, it would give away a second time. Who asks in between waits for the next one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
 from gpuyard_extender.endpoints import SLICES, Address, publication
-from gpuyard_extender.fences import BallotApi, FencedApi
 from gpuyard_kube.api import Api
-from gpuyard_kube.election import SURE, Candidate, Sight, decide, keep, lead, leads, release
+from gpuyard_kube.election import SURE, Candidate, Sight, decide, give_back, keep, lead
+from gpuyard_kube.fences import BallotApi, FencedApi
 from gpuyard_kube.loops import keep_on
 from gpuyard_kube.runtime import Runtime
+from gpuyard_kube.store import version
 
 LEASE_SECONDS: Final = 6
 """A holder that died stops the scheduling of GPU pods that long: shorter than for parts that only lag behind."""
@@ -24,6 +25,10 @@ HAND_BACK_SECONDS: Final = 5.0
 """How long a holder that ends waits for the next one."""
 SETTLE_SECONDS: Final = 2.0
 """For a moment between two holders nobody is known to be active; kube-scheduler waits 5 s (httpTimeout)."""
+
+LAST_WRITES_SECONDS: Final = 1.0
+"""From when a Lease is taken until it is used: its holder learns that it is lost, and what it has begun to write is
+there."""
 
 _LEASES: Final = f"/apis/coordination.k8s.io/v1/namespaces/{vocabulary.NAMESPACE}/leases"
 RESOURCES: Final = {
@@ -49,23 +54,24 @@ class Leadership:
         self, api: Api, runtime: Runtime, name: str, address: Address, *, takes_over: bool = False
     ) -> None:
         self._api, self._runtime, self._address = api, runtime, address
-        self._who = candidate(name, address)
-        self._ballot = BallotApi(api, runtime, LEASE_SECONDS * SURE)
-        self.writing: Final = FencedApi(api, runtime, lambda: self.leading)
+        self._who, self._changed = candidate(name, address), runtime.signal()
+        self._electing = FencedApi(api, runtime, lambda: not self._released)
+        self._ballot = BallotApi(self._electing, runtime, LEASE_SECONDS * SURE, self._changed.fire)
+        self.writing: Final = FencedApi(api, runtime, lambda: self._may_write)
         """The API server for what the active extender alone may write."""
-        self._takes_over, self._ending = takes_over, False
+        self._takes_over, self._elected, self._ending, self._released = takes_over, False, False, False
         self._seen: dict[str, JSON | None] = {}
-        self._changed = runtime.signal()
 
     @property
     def leading(self) -> bool:
         """Whether this extender is the active one."""
-        return self._ballot.holds and not self._ending and self._holder in ("", self._who.identity)
+        return self._may_write and not self._ending
 
     @property
     def elsewhere(self) -> str:
-        """Where the active extender listens, as host:port; empty when it is this one, or unknown."""
-        return "" if self._holder == self._who.identity else self._holder.rpartition("@")[2]
+        """Where the active extender listens, as host:port; empty when it is this one, or about to be, or unknown."""
+        ours = self._takes_over or self._holder == self._who.identity
+        return "" if ours else self._holder.rpartition("@")[2]
 
     async def settled(self) -> None:
         """Wait, not for long, until it is known who is active."""
@@ -79,44 +85,60 @@ class Leadership:
     def observe(self, resource: str, event: str, obj: JSON) -> None:
         self._learn(resource, None if event == "DELETED" else obj)
 
-    async def run(self) -> None:
-        """Stand for election, again and again, until the Lease is handed back."""
+    async def run(self, elected: Callable[[], None]) -> None:
+        """Stand for election, again and again, until the Lease is handed back; `elected` is told of each success."""
         keep_on(self._runtime, self._publish, "endpoint slice")
         if self._takes_over:
             await self._seize()
-        while not self._ending:
+            await self._runtime.sleep_until(self._runtime.now() + LAST_WRITES_SECONDS)
+            self._takes_over = False
+        while not self._released:
             lease = await lead(self._ballot, self._runtime, self._who)
+            self._elected = True
+            elected()
             self._learn("leases", lease)
             await keep(self._ballot, self._runtime, self._who, lease)
-            self._ballot.lose()
+            self._elected = False
 
-    async def hand_back(self) -> None:
-        """Give the Lease back and wait, not for long, until another extender holds it."""
-        led, until = self.leading, self._runtime.now() + HAND_BACK_SECONDS
+    async def hand_back(self, drain: Callable[[float], Awaitable[None]]) -> None:
+        """Give the Lease back and wait, not for long, until the Service leads to another extender.
+
+        `drain` ends what has begun and needs writing, until the moment that it is told.
+        """
+        until = self._runtime.now() + HAND_BACK_SECONDS
         self._ending = True
-        self._ballot.close()
-        if not led or not await self.writing.quiet(until):
-            return  # A write that is still under way when this process ends must have come before the Lease runs out.
-        found = await self._api.read(self._who.path)
-        if not found.ok or not leads(self._who, found.body):
-            return
-        await self._api.send(release(self._who, found.body))
-        while not self.elsewhere and await self._changed.wait(until):
-            pass
+        await drain(until)
+        self._released = True
+        # A write that does not end is left to the Lease, which then runs out by itself, later than this process ends.
+        quiet = await self.writing.quiet(until) and await self._electing.quiet(until)
+        if quiet and await give_back(self._api, self._runtime, self._who, until):
+            while not self._is_followed() and await self._changed.wait(until):
+                pass
+
+    @property
+    def _may_write(self) -> bool:
+        ours = self._holder in ("", self._who.identity)
+        return self._elected and ours and self._ballot.holds and not self._released
 
     @property
     def _holder(self) -> str:
         lease = self._seen.get("leases") or {}
         return str((lease.get("spec") or {}).get("holderIdentity") or "")
 
+    def _is_followed(self) -> bool:
+        published = self._seen.get("endpointslices")
+        return bool(self.elsewhere) and publication(self._address, published) is not None
+
     async def _seize(self) -> None:
         """Take the Lease as if it had run out. Its holder may renew it meanwhile: then again."""
-        while not self._ending:
+        while not self._released:
             found = await self._api.read(self._who.path)
             if found.ok or found.status == 404:
                 lapsed = Sight(found.body if found.ok else None)
                 write = decide(self._who, lapsed, self._runtime.now(), self._runtime.steady())
-                if write is None or (await self._ballot.send(write)).ok:
+                taken = await self._ballot.send(write) if write else found
+                if taken.ok:
+                    self._learn("leases", taken.body)
                     return
             await self._runtime.sleep_until(self._runtime.now() + RETRY_SECONDS / 10)
 
@@ -135,5 +157,8 @@ class Leadership:
         return True
 
     def _learn(self, resource: str, obj: JSON | None) -> None:
-        self._seen[resource] = obj
+        """By a watch, or by the answer to a write, which may come later than news of the next one."""
+        known = self._seen.get(resource)
+        if obj is None or known is None or version(known) <= version(obj):
+            self._seen[resource] = obj
         self._changed.fire()

@@ -34,6 +34,7 @@ from gpuyard_extender.reports import Reports
 from gpuyard_extender.searching import Found, Search
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.simulation_models import Asked, Simulated
+from gpuyard_extender.succession import Succession
 from gpuyard_extender.waking import Waker
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
@@ -58,6 +59,7 @@ class Extender:
         self.experience = Experience(self.ledger)
         self._policy = Informed(registry.named(settings.policy), self.experience.workload)
         self._unlisted, self._pushes = set(PATHS), Pushes(self.ledger, runtime)
+        self._succession = Succession(api, runtime, lambda pod: self.observe("pods", "MODIFIED", pod))
         self._binder, self._events = Binder(self.ledger, api, runtime, self.reports.say), Events(api, runtime)
         self._waker = Waker(self.ledger, api, runtime, self.reports.say, self.reports.tally)
 
@@ -81,6 +83,16 @@ class Extender:
     def observe(self, resource: str, event: str, obj: JSON) -> None:
         self.ledger.observe(resource, event, obj)
         self._look_again()
+
+    # --- one of several extenders
+
+    def succeed(self) -> None:
+        """It has become the active one."""
+        self._succession.begin()
+
+    async def drain(self, until: float) -> None:
+        """End the Binds that have begun: it is to be the active one no longer, at that moment at the latest."""
+        await self._binder.drain(until)
 
     # --- the verbs; every answer goes out with status 200
 
@@ -132,6 +144,7 @@ class Extender:
             return wire.bind_result(str(error))
         if not self.ready:
             return wire.bind_result(NOT_SYNCED)
+        await self._succession.look(request.node)
         answer = await self._binder.bind(request)
         refusal = "" if isinstance(answer, Bound) else answer.text
         self.reports.bound(request, refusal, self.ledger, self._runtime.now())

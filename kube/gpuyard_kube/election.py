@@ -93,11 +93,32 @@ async def keep(api: Api, runtime: Runtime, candidate: Candidate, lease: JSON) ->
     sight, renewed = Sight(lease, runtime.steady()), runtime.steady()
     while runtime.steady() < renewed + candidate.lease_seconds * SURE:
         await runtime.sleep_until(runtime.now() + candidate.retry_seconds)
+        began = runtime.steady()
+        # As it was seen: whoever else has written it in the meantime makes this fail, and is seen then.
+        write = decide(candidate, sight, runtime.now(), began)
+        reply = await api.send(write) if write else None
+        if reply is not None and reply.ok:
+            sight, renewed = Sight(reply.body, began), began
+            continue
+        began = runtime.steady()
         sight, problem = await _attempt(api, runtime, candidate, sight)
         if not leads(candidate, sight.lease):
             return
         if not problem:
-            renewed = runtime.steady()
+            renewed = began
+
+
+async def give_back(api: Api, runtime: Runtime, candidate: Candidate, until: float) -> bool:
+    """Release the Lease, again if need be: others write it too, and servers fail. Whether it was ours and is free."""
+    while True:
+        found = await api.read(candidate.path)
+        if found.status == 404 or (found.ok and not leads(candidate, found.body)):
+            return False
+        if found.ok and (await api.send(release(candidate, found.body))).ok:
+            return True
+        if runtime.now() >= until:
+            return False
+        await runtime.sleep_until(runtime.now() + candidate.retry_seconds / 10)
 
 
 async def _attempt(api: Api, runtime: Runtime, candidate: Candidate, sight: Sight) -> tuple[Sight, str]:

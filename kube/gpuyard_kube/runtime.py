@@ -5,8 +5,9 @@ single-stepped, on a fake clock that moves only when told (`gpuyard_cluster.cloc
 """
 
 import asyncio
+import functools
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 
@@ -37,6 +38,15 @@ class Runtime(Protocol):
 
     def signal(self) -> Signal:
         """A new signal."""
+
+
+def _steady_clock() -> Callable[[], float]:
+    """The one that goes on while the machine is suspended, where there is one: Linux."""
+    boot = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic if boot is None else functools.partial(time.clock_gettime, boot)
+
+
+_steady = _steady_clock()
 
 
 class AsyncioSignal:
@@ -72,7 +82,7 @@ class AsyncioRuntime:
         return time.time()  # noqa: TID251
 
     def steady(self) -> float:
-        return time.monotonic()
+        return _steady()
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.get_running_loop().create_task(work, name=name)

@@ -19,7 +19,8 @@ import kopf
 from gpuyard import vocabulary
 from gpuyard.narration import Beat, Narrator
 from gpuyard_kube import arguments
-from gpuyard_kube.election import Candidate, keep, lead, leads, release
+from gpuyard_kube.election import Candidate, give_back, keep, lead
+from gpuyard_kube.fences import FencedApi
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer
 from gpuyard_kube.recording import Recorder
@@ -124,21 +125,26 @@ async def serve(given: Settings, candidate: Candidate) -> bool:
 
 async def lead_and_run(given: Settings, candidate: Candidate, metrics: Metrics) -> bool:
     """Wait for the Lease, then operate until told to stop (True) or the Lease is lost (False): never two at once."""
-    stop, lost, runtime = threading.Event(), threading.Event(), AsyncioRuntime()
+    stop, lost, runtime, ended = threading.Event(), threading.Event(), AsyncioRuntime(), False
     api = HttpApi(await arguments.server(given.api, given.kubeconfig))
+    electing = FencedApi(api, runtime, lambda: not ended)
     try:
-        lease = await lead(api, runtime, candidate)
+        lease = await lead(electing, runtime, candidate)
         log.info("leading as %s", candidate.identity)
 
         async def hold() -> None:
-            await keep(api, runtime, candidate, lease)
+            await keep(electing, runtime, candidate, lease)
+            if ended:
+                return
             log.error("the Lease %s is lost", candidate.name)
             lost.set()
             stop.set()
 
         runtime.spawn(hold(), "lease")
         await run(replace(given, lease=lease), stop, threading.Event(), _log, metrics)
-        await _give_back(api, candidate)
+        ended, until = True, runtime.now() + END_SECONDS
+        await electing.quiet(until)
+        await give_back(api, runtime, candidate, until)
         return not lost.is_set()
     finally:
         await runtime.close()
@@ -169,12 +175,6 @@ async def _until_signalled(work: Coroutine[Any, Any, bool]) -> int:
         return 0 if await task else 1
     except asyncio.CancelledError:
         return 0
-
-
-async def _give_back(api: HttpApi, candidate: Candidate) -> None:
-    found = await api.read(candidate.path)
-    if found.ok and leads(candidate, found.body):
-        await api.send(release(candidate, found.body))
 
 
 def _log(beat: Beat) -> None:

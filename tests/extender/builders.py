@@ -119,6 +119,8 @@ class PodServer:
         """Seconds that a write takes."""
         self.pods: dict[str, JSON] = {}
         self.bindings: list[str] = []
+        self.asked: list[str] = []
+        """By which fields pods were listed."""
         self.failures: list[int] = []
         """The statuses of the next writes that fail, before they do anything; 0: as it comes."""
         self.events: list[JSON] = []
@@ -173,9 +175,15 @@ class PodServer:
             return Reply(409, {"message": "AlreadyExists"})
         return Reply(201, {})
 
-    async def read(self, path: str, **_query: str) -> Reply:
+    async def read(self, path: str, **query: str) -> Reply:
         if self.silent:
             return Reply(503, {"message": "cannot be reached"})
+        if query:
+            self.asked.append(query["fieldSelector"])
+            node = query["fieldSelector"].removeprefix("spec.nodeName=")
+            return Reply(
+                200, {"items": [pod for pod in self.pods.values() if pod["spec"].get("nodeName") == node]}
+            )
         pod = self.pods.get(path.rsplit("/", 1)[1])
         return Reply(200, pod) if pod else Reply(404, {"message": "not found"})
 

@@ -133,6 +133,49 @@ def test_a_fault_of_ours_in_one_bind_is_answered_at_once_and_nobody_waits_on(
     assert sorted(stage.server.bindings) == ["m0", "m1", "m2"]
 
 
+def drained(stage: Stage, seconds: float = 5) -> list[float]:
+    """When a drain that begins now has ended, in seconds, once it has."""
+    ended, began = list[float](), stage.clock.now()
+
+    async def drain() -> None:
+        await stage.extender.drain(began + seconds)
+        ended.append(stage.clock.now() - began)
+
+    stage.clock.spawn(drain(), "drain")
+    stage.settle()
+    return ended
+
+
+def test_who_waits_for_members_that_will_go_to_the_next_extender_is_refused_at_once() -> None:
+    stage, pods = gang(3, 3)
+    answers = [stage.bind(pod, f"node-{i}") for i, pod in enumerate(pods[:2])]
+    assert drained(stage) == [0]
+    assert answers == [[Reason.LEADER_UNAVAILABLE.text]] * 2
+    assert stage.server.bindings == []
+
+
+def test_a_gang_of_which_one_is_being_bound_is_bound_as_a_whole_before_the_extender_ends() -> None:
+    stage, pods = gang(3, 3)
+    stage.server.slow = 0.3
+    answers = [stage.bind(pod, f"node-{i}") for i, pod in enumerate(pods)]
+    stage.wait(0.1)
+    ended = drained(stage)
+    assert ended == []
+    stage.wait(1)
+    assert (answers, len(stage.server.bindings)) == ([[""]] * 3, 3)
+    assert ended == [pytest.approx(0.5)]
+
+
+def test_an_extender_that_ends_waits_no_longer_than_told_and_not_at_all_where_nothing_goes_on() -> None:
+    stage, pods = gang(1, 1)
+    assert drained(stage) == [0]
+    stage.server.slow = 60
+    stage.bind(pods[0], "node-0")
+    ended = drained(stage)
+    stage.wait(5)
+    assert ended == [5]
+
+
 def test_members_that_are_bound_already_count() -> None:
     stage, pods = gang()
     bound = gpu_pod("m0", group="g", node="node-0", phase="Running")

@@ -7,9 +7,11 @@ from typing import Any
 import orjson
 import pytest
 
-from gpuyard_extender.asgi import Message, Receive, Send
+from gpuyard.verdicts import Reason
+from gpuyard_extender.asgi import App, Message, Receive, Send
 from gpuyard_extender.doorkeeper import Doorkeeper
 
+UNKNOWN = Reason.LEADER_UNAVAILABLE.text
 VERBS = ("/filter", "/prioritize", "/bind", "/preempt", "/v1/plans")
 
 
@@ -30,7 +32,9 @@ async def inner(scope: Message, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b'"answered"'})
 
 
-def ask(path: str, election: Election, scheme: str = "http") -> tuple[int, dict[bytes, bytes], Any]:
+def ask(
+    path: str, election: Election, scheme: str = "http", app: App = inner
+) -> tuple[int, dict[bytes, bytes], Any]:
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -39,7 +43,7 @@ def ask(path: str, election: Election, scheme: str = "http") -> tuple[int, dict[
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(Doorkeeper(inner, election)({"type": "http", "path": path, "scheme": scheme}, receive, send))
+    asyncio.run(Doorkeeper(app, election)({"type": "http", "path": path, "scheme": scheme}, receive, send))
     return sent[0]["status"], dict(sent[0]["headers"]), orjson.loads(sent[1]["body"])
 
 
@@ -74,6 +78,23 @@ def test_when_nobody_knows_the_active_one_the_verbs_fail_as_the_protocol_says() 
     assert ask("/prioritize", Election())[2] == []
     assert ask("/preempt", Election())[0] == 503
     assert ask("/v1/plans", Election())[0] == 503
+
+
+def test_a_plan_that_was_found_while_the_lease_was_lost_is_not_told() -> None:
+    election = Election(leading=True)
+
+    async def long(scope: Message, receive: Receive, send: Send) -> None:
+        election.leading, election.elsewhere = False, "10.0.0.2:8081"
+        await inner(scope, receive, send)
+
+    status, headers, content = ask("/v1/plans", election, app=long)
+    assert (status, headers[b"location"], content) == (
+        307,
+        b"http://10.0.0.2:8081/v1/plans",
+        {"error": UNKNOWN},
+    )
+    election.leading = True
+    assert ask("/filter", election, app=long)[2] == "answered"
 
 
 @pytest.mark.parametrize("path", ["/livez", "/readyz", "/v1/pods/ns/pod/explain"])

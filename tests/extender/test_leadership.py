@@ -1,5 +1,6 @@
 """One active extender: it alone writes and stands behind the Service, and another follows it without a gap."""
 
+from collections import Counter
 from collections.abc import Coroutine
 from typing import Any
 
@@ -8,9 +9,9 @@ import pytest
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_extender.endpoints import Address, leads_to
-from gpuyard_extender.fences import FencedApi
 from gpuyard_extender.leadership import (
     HAND_BACK_SECONDS,
+    LAST_WRITES_SECONDS,
     LEASE_SECONDS,
     RESOURCES,
     SETTLE_SECONDS,
@@ -26,23 +27,32 @@ class SmallApi:
     def __init__(self, clock: Steps) -> None:
         self.objects: dict[str, JSON] = {}
         self.watchers: list[Leadership] = []
-        self.down, self.slow = False, 0.0
+        self.down, self.slow, self.travel = False, 0.0, 0.0
+        self.begun: list[Write] = []
+        self.failing: Counter[str] = Counter()
+        """So many of the next requests with this method are answered 500."""
         self._clock, self._version = clock, 0
 
     async def read(self, path: str, **query: str) -> Reply:
-        await self._wait()
-        if self.down:
+        await self._wait(self.slow + self.travel)
+        if self._fails("GET"):
             return Reply(503, {"message": "down"})
         found = self.objects.get(_resource(path))
         return Reply(404, {}) if found is None else Reply(200, found)
 
     async def send(self, write: Write) -> Reply:
-        await self._wait()
+        self.begun.append(write)
+        await self._wait(self.slow + self.travel)
+        reply = self._carry_out(write)
+        await self._wait(self.travel)
+        return reply
+
+    def _carry_out(self, write: Write) -> Reply:
         if write.path == "/pods":
             return Reply(200, {})
         resource = _resource(write.path)
         found = self.objects.get(resource)
-        if self.down:
+        if self._fails(write.method):
             return Reply(503, {"message": "down"})
         if write.method == "DELETE":
             self._tell(resource, "DELETED", self.objects.pop(resource))
@@ -58,9 +68,14 @@ class SmallApi:
         self._tell(resource, "MODIFIED" if found else "ADDED", self.objects[resource])
         return Reply(200, self.objects[resource])
 
-    async def _wait(self) -> None:
-        if self.slow:
-            await self._clock.sleep_until(self._clock.now() + self.slow)
+    def _fails(self, method: str) -> bool:
+        failing = self.failing[method] > 0
+        self.failing[method] -= failing
+        return failing or self.down
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds:
+            await self._clock.sleep_until(self._clock.now() + seconds)
 
     def _tell(self, resource: str, event: str, obj: JSON) -> None:
         def tell() -> None:
@@ -68,6 +83,10 @@ class SmallApi:
                 watcher.observe(resource, event, obj)
 
         self._clock.call_at(self._clock.now(), f"{resource} {event}", tell)
+
+
+async def nothing(_until: float) -> None:
+    """There is nothing to drain."""
 
 
 def _resource(path: str) -> str:
@@ -87,7 +106,7 @@ class Cluster:
         for resource in RESOURCES:
             found.replace(resource, [o for r, o in self.api.objects.items() if r == resource])
         self.api.watchers.append(found)
-        self.clock.spawn(found.run(), str(address))
+        self.clock.spawn(found.run(lambda: None), str(address))
         return found
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -103,6 +122,12 @@ class Cluster:
                 break
             self.clock.advance_to(following)
         self.clock.advance_to(until)
+
+    def seconds_until_leads(self, who: Leadership) -> float:
+        began = self.clock.now()
+        while not who.leading and self.clock.now() < began + 20:
+            self.run(0.05)
+        return self.clock.now() - began
 
     @property
     def service(self) -> list[tuple[str, int]]:
@@ -126,13 +151,17 @@ def test_the_first_leads_and_the_service_leads_to_it_while_the_second_knows_wher
     assert cluster.service == [("10.0.0.1", 8081)]
 
 
-def test_a_laptop_takes_over_at_once_and_the_one_before_knows_it(cluster: Cluster) -> None:
+def test_a_laptop_takes_over_and_the_one_before_knows_it_at_once(cluster: Cluster) -> None:
     pod = cluster.start(FIRST)
     cluster.run(3)
     laptop = cluster.start(LAPTOP, takes_over=True)
     cluster.run(0)
-    assert (pod.leading, laptop.leading) == (False, True)
-    assert pod.elsewhere == "172.18.0.1:9000"
+    assert (pod.leading, pod.elsewhere) == (False, "172.18.0.1:9000")
+    assert (laptop.leading, laptop.elsewhere) == (False, ""), (
+        "what the pod has begun to write is to come first"
+    )
+    cluster.run(LAST_WRITES_SECONDS)
+    assert laptop.leading
     assert cluster.service == [("172.18.0.1", 9000)]
     cluster.run(60)
     assert (pod.leading, laptop.leading) == (False, True)
@@ -170,7 +199,7 @@ def test_who_hands_back_writes_nothing_more_and_who_asks_meanwhile_learns_who_fo
 
     cluster.run(3)
     assert laptop.leading
-    cluster.spawn(laptop.hand_back())
+    cluster.spawn(laptop.hand_back(nothing))
     cluster.run(0)
     assert not laptop.leading, "the next one must know all that was written before it begins"
     assert cluster.clock.complete(laptop.writing.send(Write("POST", "/leases"))).status == 503
@@ -194,7 +223,7 @@ def test_a_lease_is_not_handed_back_while_a_write_is_under_way(cluster: Cluster)
     cluster.spawn(send())
     cluster.run(0)
     cluster.api.slow = 0.0
-    cluster.spawn(laptop.hand_back())
+    cluster.spawn(laptop.hand_back(nothing))
     cluster.run(1.9)
     assert (sent, pod.leading, laptop.leading) == ([], False, False)
     cluster.run(2)
@@ -216,11 +245,91 @@ def test_who_waits_for_an_answer_while_its_lease_runs_out_knows_that_it_may_not_
     assert first.leading
 
 
+def test_a_lease_is_handed_back_though_it_is_being_renewed_at_that_moment(cluster: Cluster) -> None:
+    first, second = cluster.start(FIRST), cluster.start(SECOND)
+    cluster.run(3)
+    cluster.api.travel = 0.02
+    known = len(cluster.api.begun)
+    while len(cluster.api.begun) == known:
+        cluster.run(0.005)
+    cluster.spawn(first.hand_back(nothing))
+    assert cluster.seconds_until_leads(second) < 1.5
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_a_lease_is_handed_back_though_the_server_fails_once(cluster: Cluster, method: str) -> None:
+    first, second = cluster.start(FIRST), cluster.start(SECOND)
+    cluster.run(3.5)
+    cluster.api.failing[method] = 1
+    cluster.spawn(first.hand_back(nothing))
+    assert cluster.seconds_until_leads(second) < 1.5
+
+
+@pytest.mark.parametrize("on_its_way", [0.0, 0.03])
+def test_who_ends_while_it_takes_the_lease_does_not_keep_it(cluster: Cluster, on_its_way: float) -> None:
+    first, second = cluster.start(FIRST), cluster.start(SECOND)
+    cluster.run(3)
+    cluster.api.travel = 0.02
+    cluster.spawn(first.hand_back(nothing))
+    identity = f"at-{SECOND.ip}@{SECOND}"
+    while not any(identity in str(write.body) for write in cluster.api.begun):
+        cluster.run(0.005)
+    cluster.run(on_its_way)
+    cluster.spawn(second.hand_back(nothing))
+    third = cluster.start(LAPTOP)
+    assert cluster.seconds_until_leads(third) < 2.5
+
+
+def test_who_takes_over_begins_when_the_last_writes_of_the_one_before_are_there(cluster: Cluster) -> None:
+    pod = cluster.start(FIRST)
+    cluster.run(3)
+    cluster.api.slow = LAST_WRITES_SECONDS - 0.1
+    sent: list[int] = []
+
+    async def send() -> None:
+        sent.append((await pod.writing.send(Write("PUT", "/pods"))).status)
+
+    cluster.spawn(send())
+    cluster.run(0)
+    cluster.api.slow = 0.0
+    laptop = cluster.start(LAPTOP, takes_over=True)
+    cluster.seconds_until_leads(laptop)
+    assert sent == [200]
+
+
+def test_two_never_send_callers_to_each_other(cluster: Cluster) -> None:
+    """The one that takes over does not wait for its watch to know that it has the Lease."""
+    pod = cluster.start(FIRST)
+    cluster.run(3)
+    laptop = cluster.start(LAPTOP, takes_over=True)
+    cluster.api.watchers.remove(laptop)
+    cluster.api.travel = 0.01
+    for _ in range(100):
+        cluster.run(0.001)
+        assert not (pod.elsewhere == str(LAPTOP) and laptop.elsewhere == str(FIRST))
+
+
+def test_what_has_begun_is_ended_before_the_lease_goes(cluster: Cluster) -> None:
+    first, second = cluster.start(FIRST), cluster.start(SECOND)
+    cluster.run(3)
+    written: list[bool] = []
+
+    async def drain(until: float) -> None:
+        assert until == cluster.clock.now() + HAND_BACK_SECONDS
+        assert not first.leading, "nothing new comes"
+        await cluster.clock.sleep_until(cluster.clock.now() + 2)
+        written.append((await first.writing.send(Write("PUT", "/pods"))).ok)
+
+    cluster.spawn(first.hand_back(drain))
+    assert 2 < cluster.seconds_until_leads(second) < 3.5
+    assert written == [True]
+
+
 def test_handing_back_ends_though_nobody_follows(cluster: Cluster) -> None:
     alone, ended = cluster.start(FIRST), list[float]()
 
     async def end() -> None:
-        await alone.hand_back()
+        await alone.hand_back(nothing)
         ended.append(cluster.clock.now())
 
     cluster.run(3)
@@ -265,12 +374,3 @@ def test_who_cannot_renew_stops_before_another_may_start(cluster: Cluster) -> No
     cluster.api.down = False
     cluster.run(2)
     assert first.leading
-
-
-def test_only_who_leads_writes(cluster: Cluster) -> None:
-    leading = False
-    fenced = FencedApi(cluster.api, cluster.clock, lambda: leading)
-    assert cluster.clock.complete(fenced.send(Write("POST", "/leases", {"metadata": {}}))).status == 503
-    assert cluster.clock.complete(fenced.read("/leases")).status == 404
-    leading = True
-    assert cluster.clock.complete(fenced.send(Write("POST", "/leases", {"metadata": {}}))).ok

@@ -1,7 +1,7 @@
-"""The API server as one extender of several may use it: who does not lead writes nothing.
+"""The API server as one of several candidates may use it: who does not lead writes nothing.
 
-Stands for the fence around client-go's leader election. Law: a holder that was stopped for a while (a suspended
-laptop, a starved machine) finds out by its own clock that its Lease may have run out, before it writes anything.
+Stands for the fence that client-go's leader election leaves to others. Law: a holder that was stopped for a while (a
+suspended laptop, a starved machine) finds out by its own clock that its Lease may have run out, before it writes.
 """
 
 import math
@@ -12,7 +12,7 @@ from gpuyard.writes import Reply, Write
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 
-_REFUSED: Final = Reply(503, {"message": "another extender is the active one"})
+_REFUSED: Final = Reply(503, {"message": "another one is the active one"})
 
 
 class FencedApi:
@@ -44,11 +44,11 @@ class FencedApi:
 
 
 class BallotApi:
-    """For the writes of an election, each of which holds the Lease for `seconds`."""
+    """For the writes of an election, each of which holds the Lease for `seconds`; `held` is told of each."""
 
-    def __init__(self, api: Api, runtime: Runtime, seconds: float) -> None:
-        self._api, self._runtime, self._seconds = api, runtime, seconds
-        self._until, self._closed = -math.inf, False
+    def __init__(self, api: Api, runtime: Runtime, seconds: float, held: Callable[[], None]) -> None:
+        self._api, self._runtime, self._seconds, self._held = api, runtime, seconds, held
+        self._until = -math.inf
 
     @property
     def holds(self) -> bool:
@@ -56,21 +56,12 @@ class BallotApi:
         return self._runtime.steady() < self._until
 
     async def send(self, write: Write) -> Reply:
-        if self._closed:
-            return _REFUSED
         began = self._runtime.steady()
         reply = await self._api.send(write)
         if reply.ok:
             self._until = began + self._seconds
+            self._held()
         return reply
 
     async def read(self, path: str, **query: str) -> Reply:
         return await self._api.read(path, **query)
-
-    def lose(self) -> None:
-        """The Lease is not held any more, or that is not known."""
-        self._until = -math.inf
-
-    def close(self) -> None:
-        """Stand for no election any more."""
-        self._closed = True
