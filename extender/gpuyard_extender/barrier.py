@@ -6,9 +6,12 @@ newest Bind of a pod waits; a member that is deleted while it waits fails all wh
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from gpuyard_extender.binding import Gate
 from gpuyard_kube.runtime import Runtime, Signal
+
+NEWER: Final = "a newer Bind of the pod has come"
 
 Key = tuple[str, str]
 """Namespace and PodGroup."""
@@ -46,14 +49,16 @@ class Barriers:
         return Gate(tuple(found.held), found.began)
 
     async def wait(self, ticket: Ticket, until: float) -> None:
-        """Stand at the barrier until something happens there or `until` comes."""
+        """Stand at the barrier until something happens there, as that somebody comes, or `until` comes."""
         barrier = self._barriers.setdefault(ticket.key, _Barrier(self._runtime.now(), self._runtime.signal()))
-        barrier.held[ticket.uid] = ticket
+        if barrier.held.get(ticket.uid) is not ticket:
+            barrier.held[ticket.uid] = ticket
+            barrier.signal.fire()
         await barrier.signal.wait(until)
 
     def replace(self, uid: str, key: Key) -> None:
         """A newer Bind of the pod has come: the one that waits is answered."""
-        self._refuse(key, lambda ticket: ticket.uid == uid, "a newer Bind of the pod has come")
+        self._refuse(key, lambda ticket: ticket.uid == uid, NEWER)
 
     def waiting(self) -> list[tuple[Key, tuple[str, ...]]]:
         """The gangs that wait, and the UIDs of those who stand there; never empty."""
@@ -80,9 +85,9 @@ class Barriers:
 
     def _refuse(self, key: Key, chosen: Callable[[Ticket], bool], text: str) -> None:
         found = self._barriers.get(key)
-        for ticket in list(found.held.values()) if found else ():
-            if chosen(ticket):
-                ticket.refusal = text
-                self.leave(ticket)
-        if found is not None:
+        refused = [ticket for ticket in found.held.values() if chosen(ticket)] if found else []
+        for ticket in refused:
+            ticket.refusal = text
+            self.leave(ticket)
+        if found is not None and refused:
             found.signal.fire()

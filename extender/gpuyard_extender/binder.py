@@ -3,20 +3,22 @@
 Stands for the goroutine of one binding cycle. The decisions are `binding.decide`'s; here is only what takes time.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from gpuyard.annotations import Allocation, ids
+from gpuyard.groups.reservations import Reservation
 from gpuyard.verdicts import Reason
 from gpuyard.writes import Reply
 from gpuyard_extender import binding
-from gpuyard_extender.barrier import Barriers, Key, Ticket
+from gpuyard_extender.barrier import NEWER, Barriers, Key, Ticket
 from gpuyard_extender.binding import BindRequest, Bound, Commit, Held, Refused
 from gpuyard_extender.claims import Grade
 from gpuyard_extender.ledger import Ledger
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime, Signal
 
+_UNSEEN: Final = "the extender has just become the active one, and does not know yet who is on the node"
 _CONFLICT: Final = 409
 """The pod is bound already, perhaps by an earlier try of ours."""
 _ANOTHER: Final = "another member of the pod group could not be bound"
@@ -25,14 +27,22 @@ _ANOTHER: Final = "another member of the pod group could not be bound"
 class Binder:
     """All Binds of one extender."""
 
-    def __init__(self, ledger: Ledger, api: Api, runtime: Runtime, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        api: Api,
+        runtime: Runtime,
+        tell: Callable[[str], None],
+        look: Callable[[str], Awaitable[bool]],
+    ) -> None:
+        """`look` makes sure that the ledger knows who is on a node; False when that could not be found out."""
         self._ledger = ledger
         self._api = api
         self._runtime = runtime
-        self._tell = tell
+        self._tell, self._look = tell, look
         self._barriers = Barriers(runtime)
         self._writing: dict[str, Signal] = {}
-        self._answered = runtime.signal()
+        self._newest, self._moved = dict[str, Ticket](), runtime.signal()
 
     @property
     def held(self) -> int:
@@ -43,6 +53,7 @@ class Binder:
         """The answer to one Bind, when there is one."""
         ticket = Ticket(request.uid, self._key(request))
         self._barriers.replace(ticket.uid, ticket.key)
+        self._newest[ticket.uid] = ticket
         try:
             answer = await self._answer(request, ticket)
         except Exception:
@@ -51,7 +62,9 @@ class Binder:
             raise
         finally:
             self._barriers.leave(ticket)
-            self._answered.fire()
+            if self._newest.get(ticket.uid) is ticket:
+                del self._newest[ticket.uid]
+            self._moved.fire()
         if isinstance(answer, Refused):
             self._tell(f"Bind {request.name} to {request.node}: {answer.text}")
         return answer
@@ -71,13 +84,18 @@ class Binder:
     async def drain(self, until: float) -> None:
         """Wait until no Bind is left, at most until that moment. A gang that is bound in part is bound as a whole;
         who waits for others to come is refused: some would come here, and some to the next extender."""
-        while self._writing or self._barriers.waiting():
+        while self._newest or self._writing:
             for key, held in self._barriers.waiting():
                 seated = self._ledger.seat(held[0], self._runtime.now())
-                if seated is None or not self._ledger.arrived(seated[0]):
+                if seated is None or not self._ends_here(key, seated[0]):
                     self._barriers.fail(key, Reason.LEADER_UNAVAILABLE.text)
-            if not await self._answered.wait(until):
+            if not await self._moved.wait(until):
                 return
+
+    def _ends_here(self, key: Key, reservation: Reservation) -> bool:
+        """Whether a gang has begun to be bound, and all whom it needs have come."""
+        here = {ticket.uid for ticket in self._newest.values() if ticket.key == key}
+        return bool(self._ledger.arrived(reservation)) and binding.complete(reservation, self._ledger, here)
 
     def _moves(self, held: tuple[str, ...]) -> bool:
         """Whether those who wait would be answered now: the gang is complete, or has lost its places."""
@@ -89,6 +107,10 @@ class Binder:
         return (request.namespace, (pod.group if pod else None) or "")
 
     async def _answer(self, request: BindRequest, ticket: Ticket) -> Bound | Refused:
+        if not await self._look(request.node):
+            return Refused(_UNSEEN)
+        if self._newest.get(ticket.uid) is not ticket:
+            return Refused(NEWER)
         while not ticket.refusal:
             writing = self._writing.get(request.uid)
             if writing is not None:
@@ -102,6 +124,7 @@ class Binder:
                     if not ticket.held:
                         self._tell(f"Bind {request.name} to {request.node}: held for its gang")
                     ticket.held = True
+                    self._moved.fire()
                     await self._barriers.wait(ticket, until)
                 case Commit():
                     return await self._commit(request, answer, ticket)

@@ -23,6 +23,8 @@ LEASE_SECONDS: Final = 6
 RETRY_SECONDS: Final = 1.0
 HAND_BACK_SECONDS: Final = 5.0
 """How long a holder that ends waits for the next one."""
+DRAIN_SECONDS: Final = 3.0
+"""How much of that is for what has begun."""
 SETTLE_SECONDS: Final = 2.0
 """For a moment between two holders nobody is known to be active; kube-scheduler waits 5 s (httpTimeout)."""
 
@@ -80,7 +82,8 @@ class Leadership:
             pass
 
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
-        self._learn(resource, next(iter(objects), None))
+        self._seen[resource] = next(iter(objects), None)
+        self._changed.fire()
 
     def observe(self, resource: str, event: str, obj: JSON) -> None:
         self._learn(resource, None if event == "DELETED" else obj)
@@ -92,6 +95,7 @@ class Leadership:
             await self._seize()
             await self._runtime.sleep_until(self._runtime.now() + LAST_WRITES_SECONDS)
             self._takes_over = False
+            self._changed.fire()
         while not self._released:
             lease = await lead(self._ballot, self._runtime, self._who)
             self._elected = True
@@ -105,13 +109,17 @@ class Leadership:
 
         `drain` ends what has begun and needs writing, until the moment that it is told.
         """
-        until = self._runtime.now() + HAND_BACK_SECONDS
+        began = self._runtime.now()
         self._ending = True
-        await drain(until)
+        await drain(began + DRAIN_SECONDS)
         self._released = True
+        if not self._ballot.used:
+            return
+        until = began + HAND_BACK_SECONDS
         # A write that does not end is left to the Lease, which then runs out by itself, later than this process ends.
         quiet = await self.writing.quiet(until) and await self._electing.quiet(until)
         if quiet and await give_back(self._api, self._runtime, self._who, until):
+            until = max(until, self._runtime.now() + SETTLE_SECONDS)
             while not self._is_followed() and await self._changed.wait(until):
                 pass
 

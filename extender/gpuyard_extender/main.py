@@ -94,12 +94,12 @@ def _one_of_several(
     extender = Extender(leadership.writing, runtime, given, _narrate, book)
     runtime.spawn(Informer(api, extender, PATHS).run(), "informer")
     runtime.spawn(Informer(api, leadership, RESOURCES).run(), "leadership informer")
-    runtime.spawn(leadership.run(extender.succeed), "leadership")
+    runtime.spawn(leadership.run(extender.succession.begin), "leadership")
     page = Page(extender, runtime)
     app = create_app(extender, Metrics(extender, lambda: leadership.leading), page)
 
     async def farewell() -> None:
-        await leadership.hand_back(extender.drain)
+        await leadership.hand_back(extender.binder.drain)
         await page.close()
 
     return Server(_guarded(Doorkeeper(app, leadership), given, api, runtime), _place(given), farewell)

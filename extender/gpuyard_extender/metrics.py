@@ -72,7 +72,7 @@ class Metrics(Collector):
             "grade",
             assumed,
         )
-        yield _gauge("held_binds", "Binds that wait for the rest of their gang.", self._extender.held_binds)
+        yield _gauge("held_binds", "Binds that wait for the rest of their gang.", self._extender.binder.held)
         yield _gauge(
             "drifted_pods",
             "Live pods whose kubelet gave other devices than were planned.",

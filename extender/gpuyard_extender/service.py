@@ -5,7 +5,7 @@ asyncio and, single-stepped, on a clock that is moved by hand.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from gpuyard.auditing.accounts import LedgerAccount
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unready
@@ -59,8 +59,9 @@ class Extender:
         self.experience = Experience(self.ledger)
         self._policy = Informed(registry.named(settings.policy), self.experience.workload)
         self._unlisted, self._pushes = set(PATHS), Pushes(self.ledger, runtime)
-        self._succession = Succession(api, runtime, lambda pod: self.observe("pods", "MODIFIED", pod))
-        self._binder, self._events = Binder(self.ledger, api, runtime, self.reports.say), Events(api, runtime)
+        self.succession: Final = Succession(api, runtime, self._found)
+        self.binder: Final = Binder(self.ledger, api, runtime, self.reports.say, self.succession.look)
+        self._events = Events(api, runtime)
         self._waker = Waker(self.ledger, api, runtime, self.reports.say, self.reports.tally)
 
     @property
@@ -68,13 +69,10 @@ class Extender:
         """Whether every resource has been listed once."""
         return not self._unlisted
 
-    @property
-    def held_binds(self) -> int:
-        """Binds that wait for the rest of their gang."""
-        return self._binder.held
-
     def replace(self, resource: str, objects: Iterable[JSON]) -> None:
         self.ledger.replace(resource, objects)
+        if resource == "pods":
+            self.succession.listed()
         self._unlisted.discard(resource)
         if self.ready:  # The first verb is not to wait for all nodes.
             self.ledger.holdings.settle()
@@ -83,16 +81,6 @@ class Extender:
     def observe(self, resource: str, event: str, obj: JSON) -> None:
         self.ledger.observe(resource, event, obj)
         self._look_again()
-
-    # --- one of several extenders
-
-    def succeed(self) -> None:
-        """It has become the active one."""
-        self._succession.begin()
-
-    async def drain(self, until: float) -> None:
-        """End the Binds that have begun: it is to be the active one no longer, at that moment at the latest."""
-        await self._binder.drain(until)
 
     # --- the verbs; every answer goes out with status 200
 
@@ -144,8 +132,7 @@ class Extender:
             return wire.bind_result(str(error))
         if not self.ready:
             return wire.bind_result(NOT_SYNCED)
-        await self._succession.look(request.node)
-        answer = await self._binder.bind(request)
+        answer = await self.binder.bind(request)
         refusal = "" if isinstance(answer, Bound) else answer.text
         self.reports.bound(request, refusal, self.ledger, self._runtime.now())
         return wire.bind_result(refusal)
@@ -189,12 +176,8 @@ class Extender:
         pod, now = self.ledger.pods.named(namespace, name), self._runtime.now()
         return explaining.explain_pod(pod, self.ledger, self._policy.apart(), now) if pod else None
 
-    def explain_group(self, namespace: str, name: str) -> JSON | None:
-        """Why a pod group waits; None when neither it nor a member is known."""
-        return found() if (found := self.group_explanation(namespace, name)) else None
-
     def group_explanation(self, namespace: str, name: str) -> Callable[[], JSON] | None:
-        """The same, as what says it in any thread."""
+        """The same of a pod group; None when neither it nor a member is known."""
         now, policy = self._runtime.now(), self._policy.apart()
         return explaining_groups.explain_group(namespace, name, self.ledger, policy, now)
 
@@ -207,7 +190,11 @@ class Extender:
         """Who holds what, as the ledger has it."""
         return accounting.account(self.ledger, self._runtime.now())
 
+    def _found(self, pods: Iterable[JSON]) -> None:
+        for pod in pods:
+            self.ledger.observe("pods", "MODIFIED", pod)
+        self._look_again()
+
     def _look_again(self) -> None:
-        self._pushes.look_again()
-        self._binder.look_again()
-        self._waker.look_again()
+        for part in (self._pushes, self.binder, self._waker):
+            part.look_again()

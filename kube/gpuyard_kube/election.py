@@ -110,10 +110,12 @@ async def keep(api: Api, runtime: Runtime, candidate: Candidate, lease: JSON) ->
 
 async def give_back(api: Api, runtime: Runtime, candidate: Candidate, until: float) -> bool:
     """Release the Lease, again if need be: others write it too, and servers fail. Whether it was ours and is free."""
+    sent = False
     while True:
         found = await api.read(candidate.path)
         if found.status == 404 or (found.ok and not leads(candidate, found.body)):
-            return False
+            return sent and found.ok and not (found.body.get("spec") or {}).get("holderIdentity")
+        sent = found.ok
         if found.ok and (await api.send(release(candidate, found.body))).ok:
             return True
         if runtime.now() >= until:

@@ -48,7 +48,7 @@ class BallotApi:
 
     def __init__(self, api: Api, runtime: Runtime, seconds: float, held: Callable[[], None]) -> None:
         self._api, self._runtime, self._seconds, self._held = api, runtime, seconds, held
-        self._until = -math.inf
+        self._until, self.used = -math.inf, False
 
     @property
     def holds(self) -> bool:
@@ -56,7 +56,7 @@ class BallotApi:
         return self._runtime.steady() < self._until
 
     async def send(self, write: Write) -> Reply:
-        began = self._runtime.steady()
+        began, self.used = self._runtime.steady(), True
         reply = await self._api.send(write)
         if reply.ok:
             self._until = began + self._seconds

@@ -119,6 +119,8 @@ class PodServer:
         """Seconds that a write takes."""
         self.pods: dict[str, JSON] = {}
         self.bindings: list[str] = []
+        self.late = 0.0
+        """Seconds that the answer to who is on a node takes."""
         self.asked: list[str] = []
         """By which fields pods were listed."""
         self.failures: list[int] = []
@@ -181,9 +183,10 @@ class PodServer:
         if query:
             self.asked.append(query["fieldSelector"])
             node = query["fieldSelector"].removeprefix("spec.nodeName=")
-            return Reply(
-                200, {"items": [pod for pod in self.pods.values() if pod["spec"].get("nodeName") == node]}
-            )
+            found = [pod for pod in self.pods.values() if pod["spec"].get("nodeName") == node]
+            if self.late:
+                await self.clock.sleep_until(self.clock.now() + self.late)
+            return Reply(200, {"items": found})
         pod = self.pods.get(path.rsplit("/", 1)[1])
         return Reply(200, pod) if pod else Reply(404, {"message": "not found"})
 

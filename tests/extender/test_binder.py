@@ -124,7 +124,7 @@ def test_a_fault_of_ours_in_one_bind_is_answered_at_once_and_nobody_waits_on(
         stage.settle()
     assert [status for status, _ in answers] == [200] * 3
     assert all(answer["Error"] for _, answer in answers)
-    assert stage.extender.held_binds == 0
+    assert stage.extender.binder.held == 0
     monkeypatch.undo()
     stage.wait(60)  # Nobody knows what became of a Binding: for so long its device is nobody else's.
     for number, pod in enumerate(pods):
@@ -138,7 +138,7 @@ def drained(stage: Stage, seconds: float = 5) -> list[float]:
     ended, began = list[float](), stage.clock.now()
 
     async def drain() -> None:
-        await stage.extender.drain(began + seconds)
+        await stage.extender.binder.drain(began + seconds)
         ended.append(stage.clock.now() - began)
 
     stage.clock.spawn(drain(), "drain")
@@ -164,6 +164,28 @@ def test_a_gang_of_which_one_is_being_bound_is_bound_as_a_whole_before_the_exten
     stage.wait(1)
     assert (answers, len(stage.server.bindings)) == ([[""]] * 3, 3)
     assert ended == [pytest.approx(0.5)]
+
+
+def test_a_gang_that_is_bound_in_part_is_bound_as_a_whole_though_it_is_still_being_looked_who_is_there() -> (
+    None
+):
+    stage, pods = gang(4, 4)
+    stage.change("m0", "spec", nodeName="node-0")
+    stage.extender.succession.begin()
+    stage.server.late = 0.05
+    answers = [stage.bind(pod, f"node-{i}") for i, pod in enumerate(pods) if i]
+    ended = drained(stage)
+    assert ended == []
+    stage.wait(1)
+    assert (answers, ended) == ([[""]] * 3, [pytest.approx(0.05)])
+
+
+def test_who_waits_for_members_of_a_gang_bound_in_part_that_go_elsewhere_is_refused_at_once() -> None:
+    stage, pods = gang(4, 4)
+    stage.change("m0", "spec", nodeName="node-0")
+    answers = [stage.bind(pods[i], f"node-{i}") for i in (1, 2)]
+    assert drained(stage) == [0]
+    assert answers == [[Reason.LEADER_UNAVAILABLE.text]] * 2
 
 
 def test_an_extender_that_ends_waits_no_longer_than_told_and_not_at_all_where_nothing_goes_on() -> None:

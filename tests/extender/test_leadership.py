@@ -10,6 +10,7 @@ from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_extender.endpoints import Address, leads_to
 from gpuyard_extender.leadership import (
+    DRAIN_SECONDS,
     HAND_BACK_SECONDS,
     LAST_WRITES_SECONDS,
     LEASE_SECONDS,
@@ -29,6 +30,8 @@ class SmallApi:
         self.watchers: list[Leadership] = []
         self.down, self.slow, self.travel = False, 0.0, 0.0
         self.begun: list[Write] = []
+        self.unheard = 0
+        """So many releases are carried out, and answered as if they were not."""
         self.failing: Counter[str] = Counter()
         """So many of the next requests with this method are answered 500."""
         self._clock, self._version = clock, 0
@@ -45,6 +48,10 @@ class SmallApi:
         await self._wait(self.slow + self.travel)
         reply = self._carry_out(write)
         await self._wait(self.travel)
+        released = isinstance(write.body, dict) and (write.body.get("spec") or {}).get("holderIdentity") == ""
+        if released and self.unheard:
+            self.unheard -= 1
+            return Reply(503, {"message": "the answer was lost"})
         return reply
 
     def _carry_out(self, write: Write) -> Reply:
@@ -315,7 +322,7 @@ def test_what_has_begun_is_ended_before_the_lease_goes(cluster: Cluster) -> None
     written: list[bool] = []
 
     async def drain(until: float) -> None:
-        assert until == cluster.clock.now() + HAND_BACK_SECONDS
+        assert until == cluster.clock.now() + DRAIN_SECONDS
         assert not first.leading, "nothing new comes"
         await cluster.clock.sleep_until(cluster.clock.now() + 2)
         written.append((await first.writing.send(Write("PUT", "/pods"))).ok)
@@ -323,6 +330,68 @@ def test_what_has_begun_is_ended_before_the_lease_goes(cluster: Cluster) -> None
     cluster.spawn(first.hand_back(drain))
     assert 2 < cluster.seconds_until_leads(second) < 3.5
     assert written == [True]
+
+
+def test_the_lease_goes_though_what_has_begun_takes_all_of_its_time_and_a_renewal_is_under_way(
+    cluster: Cluster,
+) -> None:
+    first, second = cluster.start(FIRST), cluster.start(SECOND)
+    cluster.run(3)
+    cluster.api.travel = 0.02
+
+    async def drain(until: float) -> None:
+        await cluster.clock.sleep_until(until)
+        known = len(cluster.api.begun)
+        while len(cluster.api.begun) == known:
+            await cluster.clock.sleep_until(cluster.clock.now() + 0.005)
+
+    cluster.spawn(first.hand_back(drain))
+    assert cluster.seconds_until_leads(second) < HAND_BACK_SECONDS + 1.5
+
+
+def test_who_never_led_ends_at_once_though_the_server_does_not_answer(cluster: Cluster) -> None:
+    cluster.start(FIRST)
+    cluster.run(0.1)
+    second, ended = cluster.start(SECOND), list[float]()
+    cluster.run(3)
+    cluster.api.slow = 60.0
+
+    async def end() -> None:
+        await second.hand_back(nothing)
+        ended.append(cluster.clock.now())
+
+    before = cluster.clock.now()
+    cluster.spawn(end())
+    cluster.run(0)
+    assert ended == [before]
+
+
+def test_a_lease_whose_release_was_not_heard_of_is_followed_before_the_process_ends(cluster: Cluster) -> None:
+    first = cluster.start(FIRST)
+    cluster.start(SECOND)
+    cluster.run(3.5)
+    cluster.api.unheard = 1
+    led: list[tuple[str, int]] = []
+
+    async def end() -> None:
+        await first.hand_back(nothing)
+        led.extend(cluster.service)
+
+    cluster.spawn(end())
+    cluster.run(10)
+    assert led == [("10.0.0.2", 8081)]
+
+
+def test_a_cluster_that_was_restored_from_an_older_state_has_a_leader_again(cluster: Cluster) -> None:
+    first, second = cluster.start(FIRST), cluster.start(SECOND)
+    cluster.run(3.3)
+    lease = cluster.api.objects["leases"]
+    newer = {**lease, "metadata": {**lease["metadata"], "resourceVersion": "1000"}}
+    for who in cluster.api.watchers:
+        who.observe("leases", "MODIFIED", newer)
+        who.replace("leases", [lease])
+    cluster.spawn(first.hand_back(nothing))
+    assert cluster.seconds_until_leads(second) < 2
 
 
 def test_handing_back_ends_though_nobody_follows(cluster: Cluster) -> None:
