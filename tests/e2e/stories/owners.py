@@ -19,7 +19,7 @@ async def a_group_that_is_full_of_annotations_and_overwritten_meanwhile_ends_all
     full = {"owner.example/job": "x" * (ROOM - len("owner.example/job"))}
     names = [f"ring-{number}" for number in range(4)]
     await cluster.gather("ring", 4)
-    assert await _overwritten(cluster, full), "as much as the API server takes"
+    await until(lambda: _overwritten(cluster, full), "it has as many annotations as the API server takes")
     await asyncio.gather(*(cluster.submit(name, 2, group="ring") for name in names[:3]))
     over = asyncio.Event()
     wiping = asyncio.create_task(_overwrite_until(over, cluster))
