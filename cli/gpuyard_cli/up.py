@@ -43,6 +43,12 @@ def add_to(commands: Any) -> None:
         metavar="FILE",
         help="nodes and pods of a cluster, PodGroups and Queues if you like: kubectl get nodes,pods -A -o yaml",
     )
+    parser.add_argument(
+        "--policy",
+        default="pack",
+        metavar="NAME",
+        help="by which the extender chooses among the nodes that fit (default: %(default)s)",
+    )
     parser.add_argument("--port", type=_port, default=0, help="of the API server (default: any free one)")
     parser.add_argument(
         "--kubeconfig", type=Path, metavar="FILE", help="where to write it (default: a file of its own)"
@@ -68,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.kubeconfig is not None:
         kubeconfig.check(arguments.kubeconfig)
+    up_nodes.check_policy(arguments.policy)
     chosen = up_nodes.chosen(arguments)
     from gpuyard_cli import up_session
     from gpuyard_cluster.wiring.operator import OperatorFailedError

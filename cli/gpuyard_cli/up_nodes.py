@@ -1,4 +1,4 @@
-"""Which nodes `gpuyard up` starts with, and what else it is to restore."""
+"""Which nodes `gpuyard up` starts with, what else it is to restore, and by which policy it is to choose."""
 
 import argparse
 import re
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gpuyard import yard
 from gpuyard.hardware.presets import presets
+from gpuyard.policies import registry
 from gpuyard.yard import YardNode
 from gpuyard_cli.imported import cluster
 from gpuyard_cli.imported.cluster import Imported
@@ -25,6 +26,12 @@ def chosen(arguments: argparse.Namespace) -> Imported:
     if arguments.nodes is not None:
         return _only(load_yard(arguments.nodes))
     return _only(of_presets(tuple(presets()) if arguments.mixed else arguments.preset or DEFAULT))
+
+
+def check_policy(name: str) -> None:
+    """InvalidInputError when there is no policy of this name."""
+    if name not in registry.names():
+        raise InvalidInputError("--policy", "", f"{name!r} is unknown", f"use {', '.join(registry.names())}")
 
 
 def of_presets(wanted: Sequence[str]) -> tuple[YardNode, ...]:

@@ -23,7 +23,7 @@ async def serve(chosen: Imported, arguments: argparse.Namespace, began: float) -
     """Run the chosen cluster until cancelled, and say so as the command's arguments want it said."""
     door = LockedDoor(AsyncioRuntime().now(), arguments.port)
     controls = functools.partial(UpControls, folder=EXAMPLES)
-    yard = EmbeddedYard(chosen.nodes, Options(controls=controls), door)
+    yard = EmbeddedYard(chosen.nodes, Options(policy=arguments.policy, controls=controls), door)
     async with started(yard, len(chosen.nodes)):
         await restore(yard.api, chosen)
         path = (arguments.kubeconfig or kubeconfig.default_path(int(yard.url.rpartition(":")[2]))).absolute()

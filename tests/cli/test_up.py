@@ -157,6 +157,25 @@ def test_the_official_client_sees_the_nodes_and_runs_a_pod_on_gpus(up: Up) -> No
         assert {"kubelet", "OpenAPI-Generator"} <= managers
 
 
+@pytest.mark.parametrize(("policy", "nodes"), [("pack", 1), ("spread", 2)])
+def test_pods_go_where_the_chosen_policy_wants_them(policy: str, nodes: int) -> None:
+    with contextlib.closing(Up("--preset", "t4x2", "--policy", policy)) as started:
+        with core(kubeconfig(started.ready())) as api:
+            for name in ("first", "second"):
+                api.create_namespaced_pod("default", {**POD, "metadata": {"name": name}})
+                for event in watch.Watch().stream(
+                    api.list_namespaced_pod,
+                    "default",
+                    timeout_seconds=30,
+                    field_selector=f"metadata.name={name}",
+                ):
+                    if event["object"].spec.node_name:
+                        break
+            found = {pod.spec.node_name for pod in api.list_namespaced_pod("default").items}
+        assert len(found) == nodes
+        assert started.end(signal.SIGINT)[0] == 0
+
+
 def test_its_extender_is_found_by_its_kubeconfig(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "pod", "nobody", "--kubeconfig", str(up.kubeconfig)]) == 2
     assert "no pod default/nobody is known" in capsys.readouterr().err
@@ -208,6 +227,7 @@ def test_ctrl_c_while_it_starts_ends_it_and_leaves_nothing() -> None:
     [
         (("--preset", "dgx"), "--preset: 'dgx' is unknown; use dgx-a100, "),
         (("--preset", "t4x0"), "--preset: 0 nodes; ask for 1 to 5000"),
+        (("--policy", "best"), "--policy: 'best' is unknown; use bestfit, "),
         (("--nodes", "nowhere.yaml"), "nowhere.yaml: No such file or directory; "),
         (("--import", "nowhere.yaml"), "nowhere.yaml: No such file or directory; "),
         (("--kubeconfig", "/nowhere/at/all"), "/nowhere/at/all: its folder does not exist; "),
