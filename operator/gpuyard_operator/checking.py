@@ -20,6 +20,8 @@ RESYNC_SECONDS = 60.0
 """How often everything is listed anew: kopf does not tell what was deleted while its watch was interrupted."""
 SYNC_RETRY_SECONDS = 1.0
 """How often the first lists are tried."""
+TELL_SECONDS = 1.0
+"""How often it is looked whether there is something to say: a right is missed when it is needed, not at a list."""
 PENDING_SECONDS = 0.1
 """How often it is looked whether they are there."""
 
@@ -31,7 +33,7 @@ class Checks:
 
     def __init__(self, operator: Operator, runtime: Runtime, recorder: Recorder, lease: JSON | None) -> None:
         self._operator, self._runtime, self._recorder, self._lease = operator, runtime, recorder, lease
-        self._unlisted, self._known = "nothing was listed yet", ""
+        self._unlisted, self._known = PENDING, ""
 
     @property
     def problem(self) -> str:
@@ -41,20 +43,30 @@ class Checks:
     def start(self, ready: threading.Event) -> None:
         """List everything from time to time; `ready` is set when that has been done for the first time."""
         keep_on(self._runtime, partial(self._look, ready), "checks")
+        keep_on(self._runtime, self._watch, "what the checks say")
 
     async def _look(self, ready: threading.Event) -> bool:
         self._unlisted = await self._operator.resync()
         if self._unlisted == PENDING:
             await self._runtime.sleep_until(self._runtime.now() + PENDING_SECONDS)
             return True
-        if self.problem != self._known:
-            self._known = self.problem
-            self._tell(self._known)
+        self._say()
         if not self._unlisted:
             ready.set()
         pause = RESYNC_SECONDS if ready.is_set() and not self._known else SYNC_RETRY_SECONDS
         await self._runtime.sleep_until(self._runtime.now() + pause)
         return True
+
+    async def _watch(self) -> bool:
+        await self._runtime.sleep_until(self._runtime.now() + TELL_SECONDS)
+        if self._unlisted != PENDING:
+            self._say()
+        return True
+
+    def _say(self) -> None:
+        if self.problem != self._known:
+            self._known = self.problem
+            self._tell(self._known)
 
     def _tell(self, problem: str) -> None:
         log.log(logging.WARNING if problem else logging.INFO, "%s", problem or "nothing is missing any more")

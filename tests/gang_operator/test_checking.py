@@ -74,6 +74,17 @@ def test_a_right_that_is_missing_is_named_until_it_is_given_and_a_quota_is_no_ri
     assert (tally.forbidden, tally.failed_writes["reservations"]) == ({}, 2)
 
 
+def test_a_right_that_is_missed_between_two_lists_is_told_of_within_seconds(world: World) -> None:
+    checks(world)
+    world.advance(5)
+    world.operator.tally.note(RESERVE, FORBIDDEN)
+    world.advance(2)
+    assert [reason for reason, _ in told(world)] == ["SelfCheckFailed"]
+    world.operator.tally.note(RESERVE, Reply(201, {}))
+    world.advance(2)
+    assert [reason for reason, _ in told(world)] == ["SelfCheckFailed", "SelfCheckPassed"]
+
+
 def test_that_the_lists_take_their_time_is_nothing_to_tell_of(world: World) -> None:
     held, world.events["pods"] = world.events["pods"], []
     found, ready = checks(world)
@@ -99,7 +110,7 @@ def test_an_operator_is_ready_unless_it_lacks_something(world: World) -> None:
     assert asyncio.run(asked()) == (200, "ok")
     found, _ = checks(world)
     metrics.watch(world.operator, found)
-    assert asyncio.run(asked()) == (503, "nothing was listed yet")
+    assert asyncio.run(asked()) == (503, PENDING)
     world.settle()
     assert asyncio.run(asked()) == (200, "ok")
     world.operator.tally.note(RESERVE, FORBIDDEN)

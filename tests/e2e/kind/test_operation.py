@@ -84,18 +84,23 @@ def test_an_operator_that_lacks_a_right_names_it_and_goes_on_when_it_is_given(ku
                 return status == 503 and "reservations" in text and "operator-cluster-role.yaml" in text
 
             await until(named, "the operator says what it may not do, and what helps")
+            await until(lambda: told(cluster, "SelfCheckFailed"), "an event says so, too")
         await cluster.running(["ring-0", "ring-1"])
 
         async def well() -> bool:
             return await asked(cluster, vocabulary.OPERATOR, "/readyz") == [(200, "ok")]
 
         await until(well, "nothing is missing any more")
-        found = await cluster.items(
-            f"/api/v1/namespaces/{vocabulary.NAMESPACE}/events", fieldSelector="involvedObject.kind=Lease"
-        )
-        assert {"SelfCheckFailed", "SelfCheckPassed"} <= {event["reason"] for event in found}
+        await until(lambda: told(cluster, "SelfCheckPassed"), "an event says so, too")
 
     play(kubeconfig, "lacking", story)
+
+
+async def told(cluster: Cluster, reason: str) -> bool:
+    """Whether an event about a Lease of ours has this reason."""
+    events = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/events"
+    found = await cluster.items(events, fieldSelector="involvedObject.kind=Lease")
+    return any(event["reason"] == reason for event in found)
 
 
 @asynccontextmanager
