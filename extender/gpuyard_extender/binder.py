@@ -164,9 +164,8 @@ class Binder:
         if not found.ok and found.status != 404:
             if 400 <= reply.status < 500 and reply.status != _CONFLICT:
                 self._ledger.forget(request.uid, Grade.SENT)
-            return (
-                refused  # Else nobody knows: the devices stay assumed until the pod is seen, or for a minute.
-            )
+            # Else nobody knows: the devices stay assumed until the pod is seen, or for a minute.
+            return refused
         same = (found.body.get("metadata") or {}).get("uid") == request.uid
         if same and (found.body.get("spec") or {}).get("nodeName") == request.node:
             return Bound()

@@ -115,7 +115,7 @@ async def give_back(api: Api, runtime: Runtime, candidate: Candidate, until: flo
         found = await api.read(candidate.path)
         if found.status == 404 or (found.ok and not leads(candidate, found.body)):
             return sent and found.ok and not (found.body.get("spec") or {}).get("holderIdentity")
-        sent = found.ok
+        sent = sent or found.ok
         if found.ok and (await api.send(release(candidate, found.body))).ok:
             return True
         if runtime.now() >= until:

@@ -70,16 +70,13 @@ class Recorder:
             return
         gathered = _gathered(account, told)
         name, count = _count(account, source, gathered, now)
-        afresh = event(source, gathered, name, now, count)
-        again = _again(gathered, name, count, now) if count > 1 else None
-        self._runtime.spawn(
-            self._post(afresh, again), f"event {told.reason} {told.about['metadata']['name']}"
-        )
+        post = self._post(source, gathered, name, count, now)
+        self._runtime.spawn(post, f"event {told.reason} {told.about['metadata']['name']}")
 
-    async def _post(self, afresh: Write, again: Write | None) -> None:
+    async def _post(self, source: Source, told: Told, name: str, count: int, now: float) -> None:
         """Events do not live long: one that is counted on may have gone, after an hour as a rule."""
-        if again is None or (await self._api.send(again)).status == 404:
-            await self._api.send(afresh)
+        if count == 1 or (await self._api.send(_again(told, name, count, now))).status == 404:
+            await self._api.send(event(source, told, name, now, count))
 
 
 def _pays(account: _Account, now: float) -> bool:

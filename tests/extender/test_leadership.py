@@ -32,6 +32,8 @@ class SmallApi:
         self.begun: list[Write] = []
         self.unheard = 0
         """So many releases are carried out, and answered as if they were not."""
+        self.failing_after = 0
+        """So many reads fail after such a release."""
         self.failing: Counter[str] = Counter()
         """So many of the next requests with this method are answered 500."""
         self._clock, self._version = clock, 0
@@ -51,6 +53,7 @@ class SmallApi:
         released = isinstance(write.body, dict) and (write.body.get("spec") or {}).get("holderIdentity") == ""
         if released and self.unheard:
             self.unheard -= 1
+            self.failing["GET"] = self.failing_after
             return Reply(503, {"message": "the answer was lost"})
         return reply
 
@@ -366,11 +369,15 @@ def test_who_never_led_ends_at_once_though_the_server_does_not_answer(cluster: C
     assert ended == [before]
 
 
-def test_a_lease_whose_release_was_not_heard_of_is_followed_before_the_process_ends(cluster: Cluster) -> None:
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_lease_whose_release_was_not_heard_of_is_followed_before_the_process_ends(
+    cluster: Cluster, failing: int
+) -> None:
+    """Nor, in the second case, whether it was carried out, when that is asked for the first time."""
     first = cluster.start(FIRST)
     cluster.start(SECOND)
     cluster.run(3.5)
-    cluster.api.unheard = 1
+    cluster.api.unheard, cluster.api.failing_after = 1, failing
     led: list[tuple[str, int]] = []
 
     async def end() -> None:
