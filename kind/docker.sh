@@ -4,6 +4,9 @@
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 pidfile=$cache/dockerd.pid
+# The machine's own containerd, shim and runc belong together. Ours are for the nodes, and may not even be built yet: a
+# containerd that is older than a shim that turns up later cannot talk to it.
+PATH=${PATH//"$programs:"/}
 
 configuration() {
   if raises_limits; then echo '{}'; return; fi

@@ -8,7 +8,8 @@ key="$versions recipe $(cat "$here/node-image.sh" "$here/runc-lite" | sha256sum 
 
 need docker debootstrap go gcc jq busybox
 say "making the node image $OWN_NODE: about a minute and a half"
-work=$(mktemp -d); root=$work/root; trap 'rm -rf "$work"' EXIT
+work=$(mktemp -d); root=$work/root; node=
+trap 'rm -rf "$work"; [[ -z $node ]] || docker rm -f "$node" >/dev/null' EXIT
 packages=systemd,systemd-sysv,dbus,libseccomp2,iproute2,iptables,nftables,kmod,procps,util-linux,mount,ethtool,conntrack
 packages+=,jq,ca-certificates,hostname,curl
 debootstrap --variant=minbase --include="$packages" bookworm "$root" >"$work/debootstrap.log" 2>&1 ||
@@ -110,4 +111,3 @@ docker exec "$node" sh -ec '
   rm /images.tar; kill $pid; wait $pid || true'
 docker commit --change 'ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]' \
   --change "LABEL key=\"$key\"" "$node" "$OWN_NODE" >/dev/null
-docker rm -f "$node" >/dev/null
