@@ -7,9 +7,12 @@ is a queue of items, each runs until it waits, and nothing happens until someone
 import heapq
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from gpuyard_kube.runtime import Signal
+
+MOST_AT_ONCE: Final = 1_000_000
+"""Items that run at one moment; with more of them somebody waits for a moment that is already there, for ever."""
 
 Wake = Callable[[], None]
 
@@ -71,7 +74,7 @@ class Steps:
 
     def __init__(self, start: float = 1_700_000_000.0) -> None:
         self._now = start
-        self._numbers = 0
+        self._numbers = self._at_once = 0
         self._items: list[_Item] = []
         self._tasks: set[Task] = set()
 
@@ -104,10 +107,16 @@ class Steps:
         return item
 
     def step(self) -> str | None:
-        """Run the next item that is due now; its name, or None when nothing is due."""
+        """Run the next item that is due now; its name, or None when nothing is due.
+
+        RuntimeError when there is no end of them.
+        """
         while self._items and self._items[0].when <= self._now:
             item = heapq.heappop(self._items)
             if not item.cancelled:
+                self._at_once += 1
+                if self._at_once > MOST_AT_ONCE:
+                    raise RuntimeError(f"time stands still at {self._now}: {item.name!r} goes on for ever")
                 item.run()
                 return item.name
         return None
@@ -125,6 +134,8 @@ class Steps:
         following = self.next_at()
         if following is not None and following < when:
             raise ValueError(f"an item is due at {following}, before {when}: step to it first")
+        if when > self._now:
+            self._at_once = 0
         self._now = when
 
     def complete(self, work: Coroutine[Any, Any, Any]) -> Any:

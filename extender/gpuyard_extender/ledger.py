@@ -138,7 +138,8 @@ class Ledger:
     def next_expiry(self, now: float) -> float | None:
         """When something may expire; None when nothing can."""
         lasting = [it.next_expiry() for it in (self.assumptions, self.expectations)]
-        moments = [now + found - self._at(now) for found in lasting if found is not None]
+        # What is left is exact; a sum of two moments is not, and who waits until then would find it still there.
+        moments = [now + (found - self._at(now)) for found in lasting if found is not None]
         return min((m for m in (*moments, self._seats.next_expiry()) if m is not None), default=None)
 
     def expire(self, now: float) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpuyard_cluster import clock as clock_module
 from gpuyard_cluster.clock import Steps
 
 
@@ -32,6 +33,34 @@ def test_time_never_goes_back_and_never_jumps_over_work() -> None:
     with pytest.raises(ValueError, match="does not go back"):
         clock.advance_to(99.0)
     assert clock.now() == 100.0
+
+
+def test_work_that_goes_on_for_ever_at_one_moment_is_an_error_that_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clock_module, "MOST_AT_ONCE", 100)
+    clock = Steps(start=5.0)
+
+    def again() -> None:
+        clock.call_at(clock.now(), "again", again)
+
+    again()
+    for _ in range(100):
+        clock.step()
+    with pytest.raises(RuntimeError, match="stands still at 5.0: 'again'"):
+        clock.step()
+
+
+def test_however_much_happens_time_goes_on_where_it_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock_module, "MOST_AT_ONCE", 100)
+    clock = Steps(start=0.0)
+    for moment in range(3):
+        for _ in range(100):
+            clock.call_at(float(moment), "due", lambda: None)
+    for moment in range(3):
+        clock.advance_to(float(moment))
+        while clock.step():
+            pass
 
 
 def test_work_sleeps_until_its_moment_and_goes_on_then() -> None:

@@ -36,7 +36,7 @@ ANNOTATIONS: tuple[dict[str, str], ...] = (
     {vocabulary.SCHEDULE_DEADLINE: "120"},
 )
 MOST_LIVE = 8
-"""So many gangs wait or run at one time; with more there is always somebody who fits."""
+"""With so many gangs about, owners tend to theirs before another one comes; they come faster than they end."""
 OFTEN_SECONDS = 1.0
 """So often at least it is looked whether a gang is half bound."""
 ENDED, GIVEN_UP = ("Finished", "Failed"), "given up"

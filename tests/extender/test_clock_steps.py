@@ -1,6 +1,10 @@
 """What the ledger believes does not depend on what is done to the machine's clock."""
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuyard.placing.cluster import Placement
 from gpuyard.writes import JSON
@@ -66,6 +70,21 @@ def test_who_waits_for_the_end_of_what_was_assumed_waits_no_longer(machine: Mach
     machine.set_by = step
     machine.passed = 1.0
     assert machine.ledger.next_expiry(machine.now) == machine.now + settings.TENTATIVE_SECONDS - 1
+
+
+MOMENTS = st.floats(1_600_000_000, 1_900_000_000)
+
+
+@given(now=MOMENTS, left=st.floats(0, settings.TENTATIVE_SECONDS), early=st.integers(1, 3))
+def test_however_late_one_asks_one_waits_for_the_very_moment_at_which_an_assumption_ends(
+    now: float, left: float, early: int
+) -> None:
+    """Who woke too early, by what a sum of two moments loses, woke again and again."""
+    ledger = Ledger()
+    ledger.assume(PLACEMENT, Grade.TENTATIVE, now)
+    end = now + settings.TENTATIVE_SECONDS
+    for asked in (now, max(now, end - left), end - early * math.ulp(end)):
+        assert ledger.next_expiry(asked) == end
 
 
 @pytest.mark.parametrize("step", [HOUR, -HOUR])
