@@ -112,7 +112,7 @@ def of_prioritize(pod: Pod, ranks: Mapping[str, int], ledger: Ledger, now: float
 
 
 def of_preempt(pod: Pod, candidates: int, found: Mapping[str, Victims], now: float) -> Decision:
-    """The victims (UIDs) on each node that is offered."""
+    """The victims (UIDs) on the node that is offered."""
     victims = {name: list(offer.uids) for name, offer in found.items()}
     return _about("preempt", pod, candidates, now, victims=victims)
 

@@ -31,17 +31,31 @@ _Held = Sequence[tuple[Pod, Placement]]
 
 def expected(pods: Sequence[Pod], ledger: Ledger) -> Mapping[str, Sequence[Pod]]:
     """By node: whom kube-scheduler makes place for there, and the preemptors `pods` must not pass over."""
-    return eviction_candidates.nominated(min(pod.priority for pod in pods), {pod.uid for pod in pods}, ledger)
+    least, own = min(pod.priority for pod in pods), {pod.uid for pod in pods}
+    found = {
+        name: eviction_candidates.nominated(name, least, own, ledger)
+        for name in sorted(ledger.nominated.keys())
+    }
+    return {name: others for name, others in found.items() if others}
+
+
+def going(pods: Sequence[Pod], ledger: Ledger) -> set[str]:
+    """UIDs of those that kube-scheduler removes for others, whom `pods` must not pass over."""
+    return eviction_candidates.going(min(pod.priority for pod in pods), {pod.uid for pod in pods}, ledger)
 
 
 @dataclass(frozen=True, slots=True)
 class Tenancy:
-    """Who is on the nodes, what else is lost with them, and who is expected there (`nominated`), at one moment."""
+    """Who is on the nodes, what else is lost with them, and who is expected there (`nominated`), at one moment.
+
+    `going`: UIDs of those that kube-scheduler was told to remove for others, who are expected in their places.
+    """
 
     held: Sequence[tuple[Pod, Claim]]
     stakes: Stakes
     budgets: Sequence[Budget]
     nominated: Mapping[str, Sequence[Pod]]
+    going: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, pods: Sequence[Pod], cluster: Cluster, ledger: Ledger) -> "Tenancy":
@@ -54,6 +68,7 @@ class Tenancy:
             eviction_candidates.stakes((pod for pod, _ in held), ledger),
             tuple(ledger.budgets.all()),
             expected(pods, ledger),
+            frozenset(going(pods, ledger)),
         )
 
     def units(self, staying: _Held, own: set[str]) -> Iterator[Unit]:
@@ -96,15 +111,15 @@ def choose_victims(pods: Sequence[Pod], cluster: Cluster, tenancy: Tenancy, poli
     if len(members) < len(pods) or not all(pod.preempts for pod in pods):
         return None
     held = [(pod, placement_of(pod.uid, claim)) for pod, claim in tenancy.held]
-    staying = [found for found in held if not found[0].terminating]
-    leaving = [found for found in held if found[0].terminating]
+    leaving = [(pod, placed) for pod, placed in held if pod.terminating or pod.uid in tenancy.going]
+    staying = [(pod, placed) for pod, placed in held if not (pod.terminating or pod.uid in tenancy.going)]
     units = list(tenancy.units(staying, set(map(gang_of, pods))))
     at_stake = AtStake(min(pod.priority for pod in pods), units, tenancy.stakes)
     found = clearance.make_room(members, tenancy.without(leaving, cluster), policy, at_stake)
     if found is None:
         return None
     nodes, victims = {placed.node for placed in found.placements}, set(found.victims)
-    awaited = [pod for pod, placed in leaving if placed.node in nodes]
+    awaited = [pod for pod, placed in leaving if placed.node in nodes and pod.terminating]
     awaited += [pod for pod, _ in staying if pod.uid in victims]
     awaited.sort(key=lambda pod: (pod.namespace, pod.group or "", pod.name))
     told = tuple(Victim(pod.uid, pod.namespace, pod.name, pod.group or "") for pod in awaited)

@@ -3,7 +3,7 @@
 Stands for the dry run of kube-scheduler's preemption on its snapshot, with what a nominated pod is owed.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.preempting.stakes import Candidate, Gang, Stakes
@@ -52,18 +52,31 @@ def gang_of(pod: Pod) -> str:
     return f"{pod.namespace}/{pod.group}" if pod.group else ""
 
 
-def nominated(priority: int, besides: Collection[str], ledger: Ledger) -> Mapping[str, list[Pod]]:
-    """By node: pods for which place was made there already, and that one of this priority must not pass over.
+def nominated(name: str, priority: int, besides: Collection[str], ledger: Ledger) -> list[Pod]:
+    """Pods for which place was made on the node already, and that one of this priority must not pass over.
 
     Not those with a claim: that is counted where they are expected.
     """
-    found: dict[str, list[Pod]] = {}
-    for name in sorted(ledger.nominated.keys()):
-        for other in ledger.nominated.at(name):
-            unheeded = other.priority < priority or other.uid in besides
-            if not unheeded and ledger.holdings.claim(other.uid) is None:
-                found.setdefault(name, []).append(other)
-    return found
+    return [
+        other
+        for other in ledger.nominated.at(name)
+        if other.priority >= priority
+        and other.uid not in besides
+        and ledger.holdings.claim(other.uid) is None
+    ]
+
+
+def going(priority: int, besides: Collection[str], ledger: Ledger) -> set[str]:
+    """UIDs of those that go for others, who are expected in their places: for one of this priority they went already.
+
+    So nobody is sent away for two, and whoever comes second gets a place of its own.
+    """
+    heeded = (
+        found
+        for uid, found in ledger.expectations.items()
+        if found.priority >= priority and uid not in besides and ledger.holdings.is_expected(uid)
+    )
+    return {uid for found in heeded for uid in found.victims}
 
 
 def with_nominated(node: Node, pods: Sequence[Pod]) -> Node:

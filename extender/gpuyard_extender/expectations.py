@@ -3,6 +3,7 @@
 Stands for the nominated pods of kube-scheduler's queue.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from gpuyard.placing.cluster import Placement
@@ -15,8 +16,10 @@ class Expectation:
     placement: Placement
     priority: int
     expires: float
+    victims: frozenset[str] = frozenset()
+    """UIDs of those that leave it the room."""
     chosen: bool = False
-    """Whether it is known that kube-scheduler has chosen this node for it."""
+    """Whether it is known that kube-scheduler has begun to make the room."""
 
 
 class Expectations:
@@ -30,6 +33,9 @@ class Expectations:
 
     def get(self, uid: str) -> Expectation | None:
         return self._by_uid.get(uid)
+
+    def items(self) -> Collection[tuple[str, Expectation]]:
+        return self._by_uid.items()
 
     def put(self, found: Expectation) -> None:
         """It takes the place of an earlier one."""

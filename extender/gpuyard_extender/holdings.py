@@ -105,6 +105,10 @@ class Holdings:
         """UIDs of those whose claims do not count for pods of this priority."""
         return {uid for uid, most in self._yielding.items() if most < priority}
 
+    def is_expected(self, uid: str) -> bool:
+        """Whether the pod's claim is on room that others have to leave."""
+        return uid in self._yielding
+
     def by_node(self, uids: Iterable[str]) -> dict[str, set[str]]:
         """Those of them that claim something, by where."""
         found: dict[str, set[str]] = {}

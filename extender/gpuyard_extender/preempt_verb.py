@@ -1,21 +1,24 @@
 """The verb Preempt, as a function of the ledger.
 
-Stands for HTTPExtender's ProcessPreemption. kube-scheduler names nodes and whom it would remove there by its own
-counts; who has to go so that devices fit as well is worked out anew. A node for which it must not remove anybody is
-left out: it takes a node without victims for an error. Pods that are on their way out need no push, and those that
-say so make way for nobody.
+Stands for HTTPExtender's ProcessPreemption, and for the choice of the node after it. kube-scheduler names nodes and
+whom it would remove there by its own counts; who has to go so that devices fit as well is worked out anew. The answer
+is the node where least is lost, alone: what is left to kube-scheduler is not known when it asks for the next pod. A
+node for which it must not remove anybody is left out: it takes a node without victims for an error. Pods that are on
+their way out need no push, and those that say so make way for nobody.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
+from gpuyard.groups.reservations import Seat
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.preempting import preemption
 from gpuyard.preempting.preemption import Preemptor
-from gpuyard.preempting.stakes import Victims
-from gpuyard.verdicts import Rejection
+from gpuyard.preempting.stakes import Cost, Victims, cost
 from gpuyard_extender import feasibility
 from gpuyard_extender.eviction_candidates import (
     candidate,
+    going,
     held,
     nominated,
     placement_of,
@@ -26,40 +29,64 @@ from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
 
 
-def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> dict[str, Victims]:
-    """The victims on each node where the pod can go once they are gone."""
-    made_for = nominated(pod.priority, {pod.uid}, ledger)
-    found = {name: _on_node(pod, name, made_for.get(name, ()), ledger, now) for name in names}
-    return {name: victims for name, victims in found.items() if victims}
+def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Mapping[str, Victims]:
+    """The node where the fewest and least important have to go for the pod, and who they are; empty: nowhere."""
+    offers = {name: found for name in names if (found := _offer(pod, name, ledger, now)) is not None}
+    if not offers:
+        return {}
+    name = min(offers, key=lambda name: offers[name][0])
+    return {name: offers[name][1]}
 
 
 def room(pod: Pod, name: str, gone: Collection[str], ledger: Ledger, now: float) -> Placement | None:
     """The pod's place on a node without those that are `gone` (UIDs) or on their way; None: there is none for it."""
-    leaving = {other.uid for other, _ in held(name, ledger) if other.terminating}
-    node = ledger.node(name, now, {*ledger.yielding([pod]), *leaving, *gone})
-    made_for = nominated(pod.priority, {pod.uid}, ledger).get(name, ())
-    verdict = _judge(pod, with_nominated(node, made_for), ledger, now) if node else None
-    return verdict if isinstance(verdict, Placement) else None
+    ground = _Ground.of(pod, name, ledger, now, gone)
+    return ground.place(ground.node) if ground else None
 
 
-def _on_node(pod: Pod, name: str, made_for: Sequence[Pod], ledger: Ledger, now: float) -> Victims | None:
-    there = [(other, placement_of(other.uid, claim)) for other, claim in held(name, ledger)]
-    leaving = {other.uid for other, _ in there if other.terminating}
-    node = ledger.node(name, now, {*ledger.yielding([pod]), *leaving})
-    if node is None:
+def _offer(pod: Pod, name: str, ledger: Ledger, now: float) -> tuple[Cost, Victims] | None:
+    ground = _Ground.of(pod, name, ledger, now)
+    if ground is None:
         return None
-
-    def fits(without: Node) -> bool:
-        return isinstance(_judge(pod, with_nominated(without, made_for), ledger, now), Placement)
-
-    staying = [(other, placement) for other, placement in there if not other.terminating]
     budgets = list(ledger.budgets.all())
-    candidates = [candidate(other, placed, budgets) for other, placed in staying if not other.spared]
-    preemptor = Preemptor(pod.priority, pod.fit.requests, fits)
-    return preemption.choose(preemptor, node, candidates, stakes([other for other, _ in staying], ledger))
+    staying = [(other, claim) for other, claim in held(name, ledger) if other.uid not in ground.leaving]
+    candidates = [
+        candidate(other, placement_of(other.uid, claim), budgets)
+        for other, claim in staying
+        if not other.spared
+    ]
+    at_stake = stakes([other for other, _ in staying], ledger)
+    preemptor = Preemptor(pod.priority, pod.fit.requests, lambda node: ground.place(node) is not None)
+    victims = preemption.choose(preemptor, ground.node, candidates, at_stake)
+    if victims is None:
+        return None
+    return cost([(found,) for found in candidates if found.placement.uid in victims.uids], at_stake), victims
 
 
-def _judge(pod: Pod, node: Node, ledger: Ledger, now: float) -> Placement | Rejection:
-    """A seat, or none where it needs one: victims do not change that."""
-    seated = ledger.seat(pod.uid, now)
-    return feasibility.judge(pod, node, seated[1] if seated else None)
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """A node as the pod finds it, without those that are `leaving` (UIDs)."""
+
+    pod: Pod
+    node: Node
+    leaving: Collection[str]
+    made_for: Sequence[Pod]
+    seat: Seat | None
+
+    @classmethod
+    def of(
+        cls, pod: Pod, name: str, ledger: Ledger, now: float, gone: Collection[str] = ()
+    ) -> "_Ground | None":
+        ledger.expire(now)
+        leaving = {other.uid for other, _ in held(name, ledger) if other.terminating}
+        leaving |= {*going(pod.priority, {pod.uid}, ledger), *gone}
+        node = ledger.node(name, now, {*ledger.yielding([pod]), *leaving})
+        if node is None:
+            return None
+        seated, made_for = ledger.seat(pod.uid, now), nominated(name, pod.priority, {pod.uid}, ledger)
+        return cls(pod, node, leaving, made_for, seated[1] if seated else None)
+
+    def place(self, node: Node) -> Placement | None:
+        """Where the pod goes on the node in this state; without a seat nowhere where it needs one."""
+        verdict = feasibility.judge(self.pod, with_nominated(node, self.made_for), self.seat)
+        return verdict if isinstance(verdict, Placement) else None

@@ -16,7 +16,7 @@ from gpuyard.placing.cluster import Cluster, Node, Placement
 from gpuyard.policies.candidates import Policy
 from gpuyard.verdicts import Rejection
 from gpuyard_extender import feasibility
-from gpuyard_extender.evicting import Room, Tenancy, choose_victims, expected
+from gpuyard_extender.evicting import Room, Tenancy, choose_victims, expected, going
 from gpuyard_extender.groups import placeable
 from gpuyard_extender.ledger import Ledger
 from gpuyard_extender.pods import Pod
@@ -101,13 +101,15 @@ class Found:
 
     def clears(self, room: Room, tenancy: Tenancy, ledger: Ledger, now: float) -> bool:
         """Whether its victims still make room, for the pods alone. Their budgets the API server keeps, in the end."""
+        ledger.expire(now)
         pods = (ledger.pods.get(victim.uid) for victim in room.victims)
         if any(pod is not None and pod.spared and not pod.terminating for pod in pods):
             return False
         nominated = expected(self.search.pods, ledger)
         if any(nominated.get(place.node) != tenancy.nominated.get(place.node) for place in room.placements):
             return False
-        return self._are_there(room.placements, [victim.uid for victim in room.victims], ledger, now)
+        gone = {*(victim.uid for victim in room.victims), *going(self.search.pods, ledger)}
+        return self._are_there(room.placements, gone, ledger, now)
 
     def _are_there(
         self, places: Sequence[Placement], gone: Iterable[str], ledger: Ledger, now: float

@@ -42,6 +42,16 @@ def test_a_node_where_nobody_can_or_need_go_is_left_out_and_never_without_victim
     assert stage.told[-1] == "Preempt for vip: victims: 1 on full"
 
 
+@pytest.mark.parametrize("nodes", [("n1", "n2", "n3"), ("n3", "n2", "n1")])
+def test_of_several_nodes_the_one_that_loses_least_is_the_answer(nodes: tuple[str, ...]) -> None:
+    stage = Stage(*(gpu_node(name, 1) for name in nodes))
+    stage.extender.observe("podgroups", "ADDED", pod_group("ring", 2))
+    stage.create(running("m0", "n1", 0, group="ring"), running("m1", "n4", 0, group="ring"))
+    stage.create(running("a", "n2", 0), running("b", "n3", 0, priority=1))
+    assert offered(stage, important(), *nodes) == {"n2": ["uid-a"]}
+    assert offered(stage, important(), "n1", "n3") == {"n1": ["uid-m0"]}, "what is important counts more"
+
+
 def test_both_forms_of_the_question_get_the_same_answer() -> None:
     stage = Stage(gpu_node("n1", 1))
     stage.create(running("a", "n1", 0))

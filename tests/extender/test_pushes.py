@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -66,15 +67,78 @@ def test_the_room_is_kept_from_the_answer_on_against_gangs_too() -> None:
     assert isinstance(stage.extender.plan(request), Planned), "kube-scheduler did not do as it was told"
 
 
-def test_of_several_nodes_the_one_that_the_pod_is_nominated_for_is_kept() -> None:
+def test_of_several_nodes_the_one_that_is_named_is_kept_from_the_answer_on() -> None:
     stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1))
-    stage.create(running("a", "n1", 0), running("b", "n2", 0))
-    pushed(stage, important("urgent"), "b", node="n2")
-    stage.delete(stage.server.pods["a"])
-    stage.delete(stage.server.pods["b"])
-    other = gpu_pod("other")
-    stage.create(other)
-    assert passes(stage, other) == ["n1"]
+    stage.create(running("a", "n1", 0), running("b", "n2", 0), important("urgent"))
+    assert offered(stage, stage.server.pods["urgent"]) == {"n1": ["uid-a"]}
+    gone(stage, "a")
+    gone(stage, "b")
+    assert passes(stage, newcomer(stage)) == ["n2"]
+
+
+def test_two_that_are_asked_about_at_once_get_victims_and_devices_of_their_own() -> None:
+    stage = Stage(gpu_node("n1", 2), gpu_node("n2", 1))
+    stage.create(running("a", "n1", 0), running("b", "n1", 1), running("c", "n2", 0, priority=5))
+    urgent = [important(f"urgent-{n}") for n in range(4)]
+    stage.create(*urgent)
+    answers = [offered(stage, pod) for pod in urgent]
+    assert answers == [{"n1": ["uid-a"]}, {"n1": ["uid-b"]}, {"n2": ["uid-c"]}, {}], "nobody goes for two"
+    for name in ("a", "b", "c"):
+        gone(stage, name)
+    for pod, [node] in zip(urgent, answers[:3], strict=False):
+        assert stage.bound(pod, node) == "", pod
+
+
+def test_the_second_of_two_gets_its_room_whatever_becomes_of_the_first() -> None:
+    stage = Stage(gpu_node("n1", 2))
+    stage.create(running("a", "n1", 0), running("b", "n1", 1), important("first"), important("second"))
+    assert offered(stage, stage.server.pods["first"]) == {"n1": ["uid-a"]}
+    assert offered(stage, stage.server.pods["second"]) == {"n1": ["uid-b"]}
+    gone(stage, "first")
+    gone(stage, "b")
+    assert stage.bound(stage.server.pods["second"], "n1") == "", "and the victim of the first has stayed"
+
+
+def test_who_goes_for_one_counts_among_nobodys_losses() -> None:
+    stage = Stage(gpu_node("n1", 2), gpu_node("n2", 1))
+    stage.create(running("a", "n1", 0), running("b", "n1", 1, priority=1), running("c", "n2", 0, priority=2))
+    stage.create(important("first"), important("second"))
+    assert offered(stage, stage.server.pods["first"]) == {"n1": ["uid-a"]}
+    assert offered(stage, stage.server.pods["second"]) == {"n1": ["uid-b"]}, (
+        "one pod, of less importance than c"
+    )
+
+
+def test_victims_are_anybodys_again_when_kube_scheduler_does_nothing() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("a", "n1", 0), important("first"), important("second"))
+    assert offered(stage, stage.server.pods["first"]) == {"n1": ["uid-a"]}
+    assert offered(stage, stage.server.pods["second"]) == {}
+    stage.wait(PUSH_SECONDS)
+    assert offered(stage, stage.server.pods["second"]) == {"n1": ["uid-a"]}
+
+
+def test_who_is_more_important_may_have_the_same_victims() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("a", "n1", 0), important("first"), important("vip", priority=1000))
+    assert offered(stage, stage.server.pods["first"]) == {"n1": ["uid-a"]}
+    assert offered(stage, stage.server.pods["vip"]) == {"n1": ["uid-a"]}
+    assert offered(stage, stage.server.pods["first"]) == {}
+
+
+def test_no_gang_has_those_evicted_who_go_for_another_pod() -> None:
+    stage = Stage(gpu_node("n1", 2))
+    stage.create(running("a", "n1", 0), running("b", "n1", 1), important("urgent"))
+    assert offered(stage, stage.server.pods["urgent"]) == {"n1": ["uid-a"]}
+    request = replace(member(stage, priority=100), preempt=True)
+    answer = stage.extender.plan(request)
+    assert isinstance(answer, Planned)
+    assert [victim.name for victim in answer.reservation.victims] == ["b"]
+    [seat] = answer.reservation.seats
+    assert seat.allocation == {"train": {"nvidia.com/gpu": (device("n1", 1),)}}
+    gone(stage, "b")
+    gone(stage, "a")
+    assert stage.bound(stage.server.pods["urgent"], "n1") == ""
 
 
 def test_who_is_more_important_passes_over_it_and_who_is_not_does_not() -> None:
@@ -177,18 +241,19 @@ def test_it_moves_with_the_nomination() -> None:
     stage.create(running("a", "n1", 0), running("b", "n2", 0), running("c", "n3", 0))
     urgent = pushed(stage, important("urgent"), "a", node="n1")
     gone(stage, "a")
-    assert set(offered(stage, urgent, "n2", "n3")) == {"n2", "n3"}
+    assert set(offered(stage, urgent, "n2", "n3")) == {"n2"}
     assert passes(stage, newcomer(stage)) == ["n1"], "kube-scheduler has lost interest in it"
     stage.change("urgent", "status", nominatedNodeName="n2")
     gone(stage, "b")
     assert passes(stage, newcomer(stage, "another"), "n2") == []
 
 
-def test_of_several_nodes_the_one_whose_victims_go_is_kept_before_a_nomination_is_seen() -> None:
-    stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1))
-    stage.create(running("a", "n1", 0), running("b", "n2", 0), important("urgent"))
-    assert set(offered(stage, stage.server.pods["urgent"])) == {"n1", "n2"}
+def test_room_whose_victims_go_is_kept_before_a_nomination_is_seen() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("a", "n1", 0), important("urgent"))
+    assert offered(stage, stage.server.pods["urgent"]) == {"n1": ["uid-a"]}
     gone(stage, "a")
+    stage.wait(PUSH_SECONDS + 1)
     assert not isinstance(stage.extender.plan(member(stage, priority=0)), Planned)
 
 
@@ -260,6 +325,18 @@ def test_a_seat_is_given_up_for_nobody() -> None:
     vip = important("vip", priority=1000)
     stage.create(vip)
     assert passes(stage, vip) == []
+
+
+def test_a_plan_at_the_expense_of_others_holds_while_those_go_that_go_for_another_pod() -> None:
+    stage = Stage(gpu_node("n1", 2))
+    stage.create(running("a", "n1", 0), running("b", "n1", 1), important("urgent"))
+    stage.create(gpu_pod("idle", 0, node="n1", phase="Running"))
+    assert offered(stage, stage.server.pods["urgent"]) == {"n1": ["uid-a"]}
+    request = replace(member(stage, priority=100), preempt=True)
+    found = stage.extender.search(request)()
+    gone(stage, "idle")
+    assert isinstance(found, Found)
+    assert isinstance(stage.extender.planned(request, found), Planned)
 
 
 def test_a_plan_that_passed_over_it_is_made_anew_once_the_pod_is_bound_there() -> None:
