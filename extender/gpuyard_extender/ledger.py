@@ -23,6 +23,7 @@ from gpuyard_extender.expectations import Expectations
 from gpuyard_extender.groups import Group
 from gpuyard_extender.holdings import Holdings
 from gpuyard_extender.nodes import NodeFacts
+from gpuyard_extender.nominations import Nominations
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.seats import Seats
 from gpuyard_kube.store import Change, Index, Store
@@ -52,8 +53,7 @@ class Ledger:
         self.budgets: Store[Budget] = Store(budgets.read)
         self._nodes: Store[NodeFacts] = Store(nodes.read)
         self._reservations: Store[Reservation] = Store(reservations.from_object)
-        self.nominated: Index[str, Pod] = Index(pods.nominated_for)
-        """By node: the pods for which kube-scheduler makes place there."""
+        self.nominated = Nominations()
         self._members, self._seats, self._arrivals = Index(groups.membership), Seats(), Arrivals()
         self.holdings, self.assumptions, self.expectations = Holdings(), Assumptions(), Expectations()
         self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], None]]] = {

@@ -1,8 +1,9 @@
 """Room that kube-scheduler makes for pods, by what the verb Preempt has told it.
 
 Stands for the nominator of kube-scheduler's queue, which an extender cannot ask. Laws: nobody else is evicted for
-such a pod; its devices are kept for it, against pods that are not more important, from the answer on; and that
-goes on when the nomination is taken back because kube-scheduler knew of the victims' end before the extender did.
+such a pod; its devices are kept for it, against pods that are not more important, from the answer on; that goes on
+when the nomination is taken back because kube-scheduler knew of the victims' end before the extender did; and a
+nomination is enough to know of it, so that it outlives the extender that answered.
 """
 
 import itertools
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from gpuyard.groups.plans import PlanRequest, Unready
 from gpuyard.placing.cluster import Placement
 from gpuyard.preempting.stakes import Victims
-from gpuyard_extender import preempt_verb
+from gpuyard_extender import feasibility, preempt_verb
 from gpuyard_extender.evicting import MOST_SECONDS
 from gpuyard_extender.eviction_candidates import held
 from gpuyard_extender.expectations import Expectation
@@ -56,6 +57,7 @@ class Pushes:
     def look_again(self) -> None:
         """The ledger has changed: kube-scheduler may have done by now what it was told."""
         now = self._runtime.steady()
+        self._learn(now)
         recent = itertools.takewhile(lambda told: told[1].until > now, reversed(self._told.items()))
         for uid, push in list(recent):
             pod, known = self._ledger.pods.get(uid), self._ledger.expectations.get(uid)
@@ -80,6 +82,18 @@ class Pushes:
         if any(push is not None and push.until > now for push in pushes):
             return Unready("kube-scheduler was told whom to remove for the pod")
         return None
+
+    def _learn(self, now: float) -> None:
+        """Of nominations that others were told of: the extender before this one, or this one before its restart.
+
+        Once each: what they are kept for may never come.
+        """
+        for pod in self._ledger.nominated.news():
+            told, claim = self._told.get(pod.uid), self._ledger.holdings.claim(pod.uid)
+            is_told = told is not None and told.node == pod.nominated
+            is_surer = claim is not None and not self._ledger.holdings.is_expected(pod.uid)
+            if pod.wants_gpus and not (is_told or is_surer or feasibility.needs_seat(pod)):
+                self._begin(pod.uid, pod.nominated, frozenset(), now)
 
     def _begin(self, uid: str, node: str, victims: frozenset[str], now: float) -> _Push:
         before, known = self._told.pop(uid, None), self._ledger.expectations.get(uid)

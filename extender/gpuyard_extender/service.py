@@ -56,12 +56,11 @@ class Extender:
         """`book` is where decisions are noted for good, if anywhere."""
         self._runtime, self.reports = runtime, Reports(narrate, book)
         self.ledger = Ledger(self.reports.say, lambda _now: runtime.steady())
-        self.experience = Experience(self.ledger)
+        self.experience, self._events = Experience(self.ledger), Events(api, runtime)
         self._policy = Informed(registry.named(settings.policy), self.experience.workload)
         self._unlisted, self._pushes = set(PATHS), Pushes(self.ledger, runtime)
         self.succession: Final = Succession(api, runtime, self._found)
         self.binder: Final = Binder(self.ledger, api, runtime, self.reports.say, self.succession.look)
-        self._events = Events(api, runtime)
         self._waker = Waker(self.ledger, api, runtime, self.reports.say, self.reports.tally)
 
     @property
@@ -196,5 +195,6 @@ class Extender:
         self._look_again()
 
     def _look_again(self) -> None:
-        for part in (self._pushes, self.binder, self._waker):
-            part.look_again()
+        if self.ready:  # Where a nominated pod goes is judged by all that there is.
+            for part in (self._pushes, self.binder, self._waker):
+                part.look_again()

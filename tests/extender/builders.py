@@ -198,13 +198,25 @@ class Stage:
         self.clock = Steps()
         self.server = PodServer(self.clock)
         self.told: list[str] = []
-        self.extender = Extender(
-            self.server, self.clock, Settings(policy), lambda beat: self.told.append(beat.text)
-        )
+        self.extender = self.started(policy)
         self.nodes = [node["metadata"]["name"] for node in nodes]
         self.extender.replace("nodes", nodes)
         for resource in ("pods", "reservations", "podgroups", "poddisruptionbudgets"):
             self.extender.replace(resource, [])
+
+    def started(self, policy: str | Policy = "pack") -> Extender:
+        """An extender that has seen nothing yet."""
+        return Extender(self.server, self.clock, Settings(policy), lambda beat: self.told.append(beat.text))
+
+    def restart(self, nodes: list[JSON], reservations: list[JSON]) -> None:
+        """Another extender comes, which lists all there is in the order that helps least."""
+        self.extender = self.started()
+        self.extender.replace("pods", list(self.server.pods.values()))
+        for resource in ("podgroups", "poddisruptionbudgets"):
+            self.extender.replace(resource, [])
+        self.extender.replace("nodes", nodes)
+        self.extender.replace("reservations", reservations)
+        self.settle()
 
     def create(self, *pods: JSON) -> None:
         for pod in pods:
