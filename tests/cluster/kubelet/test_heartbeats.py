@@ -2,7 +2,7 @@ from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
-from gpuyard_cluster.kubelet.heartbeats import LEASES, RENEW_SECONDS, Heart
+from gpuyard_cluster.kubelet.heartbeats import AGAIN_SECONDS, LEASES, RENEW_SECONDS, Heart
 
 
 class Chest:
@@ -47,6 +47,14 @@ def test_the_lease_belongs_to_its_node_and_is_renewed() -> None:
     assert renewed is not None
     assert renewed["spec"]["renewTime"] > first["spec"]["renewTime"]
     assert renewed["metadata"]["uid"] == first["metadata"]["uid"]
+
+
+def test_a_node_that_registers_a_moment_after_its_kubelet_has_started_is_missed_when_that_ends() -> None:
+    chest = Chest()
+    chest.later(AGAIN_SECONDS / 2)
+    chest.register()
+    chest.later(AGAIN_SECONDS)
+    assert chest.lease() is not None
 
 
 def test_without_a_node_or_after_the_end_there_is_no_beat() -> None:
