@@ -1,4 +1,4 @@
-"""On steps: the node of a reserved place fails at any moment of a gang's start, and the gang starts as a whole.
+"""On steps: the node of a reserved place fails or fills up at any moment of a gang's start, which starts as a whole.
 
 Members that are bound by then stay where they are: what becomes of them is not the gang's.
 """
@@ -31,6 +31,12 @@ def injure(storm: Storm, node: str) -> None:
     storm.injure(node, 0, healthy=False)
 
 
+def fill(storm: Storm, node: str) -> None:
+    """Somebody past all schedulers, who has the GPU if he is there first."""
+    intruder = pod("intruder", [container("main", "nvidia.com/gpu", 1)])
+    storm.create({**intruder, "spec": {**intruder["spec"], "nodeName": node}})
+
+
 def begun() -> Storm:
     """A gang of two that has just been created, on three nodes with a GPU each."""
     storm = Storm("", document={"nodes": NODES})
@@ -45,7 +51,7 @@ def nodes_of(storm: Storm) -> dict[str, str]:
     return {
         found["metadata"]["name"]: found["spec"]["nodeName"]
         for found in storm.pods()
-        if found["spec"].get("nodeName")
+        if found["spec"].get("nodeName") and found["metadata"]["name"] in MEMBERS
     }
 
 
@@ -63,7 +69,7 @@ def undisturbed() -> tuple[str, int]:
         return nodes_of(storm)["g-0"], count
 
 
-@pytest.mark.parametrize("harm", [cordon, injure])
+@pytest.mark.parametrize("harm", [cordon, injure, fill])
 def test_the_gang_starts_elsewhere_and_no_plan_is_made_again_and_again(
     harm: Callable[[Storm, str], None],
 ) -> None:

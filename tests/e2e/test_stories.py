@@ -19,7 +19,8 @@ from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_kube.http import HttpApi
 from tests.e2e.agreement import agree
-from tests.e2e.stories.cluster import Cluster, node_of, until
+from tests.e2e.stories.cluster import Cluster, node_of, runs, until
+from tests.e2e.stories.nodes import who_waits_for_a_node_that_is_off_is_served_when_it_is_back
 from tests.e2e.stories.stories import REPORTS, STORIES, Story
 
 GPUS = {"model": "NVIDIA-A100-SXM4-40GB", "count": 8, "topology": "nvswitch"}
@@ -121,6 +122,19 @@ class EmbeddedHands:
             assert reply.ok, reply.reason
 
     @asynccontextmanager
+    async def off(self, node: str) -> AsyncIterator[None]:
+        """A node without kubelet and device plugin for as long as the block lasts."""
+        place = self._embedded(node)
+        await place.stop_kubelet()
+        await place.stop_plugin()
+        try:
+            yield
+        finally:
+            async with self._registered(node):
+                await place.start_kubelet()
+                place.start_plugin()
+
+    @asynccontextmanager
     async def held_allocations(self, node: str) -> AsyncIterator[None]:
         plugin, go_on = self._yard.nodes[node].plugin, asyncio.Event()
         answer = plugin.preferred
@@ -155,6 +169,17 @@ async def play(story: Story) -> None:
 
 @pytest.mark.parametrize("story", [*STORIES, *REPORTS], ids=lambda story: story.__name__)
 def test_on_embedded(story: Story) -> None:
+    asyncio.run(play(story))
+
+
+def test_a_node_that_is_off_on_embedded() -> None:
+    """The real one is in tests/e2e/kind/test_workers.py."""
+
+    async def story(cluster: Cluster) -> None:
+        assert isinstance(cluster.hands, EmbeddedHands)
+        await who_waits_for_a_node_that_is_off_is_served_when_it_is_back(cluster, cluster.hands.off)
+        assert runs((await cluster.pods())["there"])
+
     asyncio.run(play(story))
 
 

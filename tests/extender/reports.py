@@ -88,14 +88,14 @@ HELD = {
         "test_forty_binds_to_one_node_do_not_wait_for_each_other",
     ),
     22: (
-        "a failed bind that keeps what it took",
-        "extender/test_binder",
-        "test_a_refused_binding_gives_the_devices_back",
+        "a full node that is tried without end",
+        "e2e/stories/gangs",
+        "a_gang_whose_nodes_are_full_does_not_try_without_end_and_starts_when_there_is_room",
     ),
     23: (
-        "questions before all has been listed",
-        "extender/test_app",
-        "test_an_extender_is_ready_once_it_has_seen_everything",
+        "200 nodes that are new at once",
+        "e2e/stories/rejections",
+        "of_200_nodes_that_are_new_at_once_the_first_pod_has_one_within_seconds",
     ),
     24: (
         "SIGTERM that is ignored",
@@ -104,8 +104,8 @@ HELD = {
     ),
     25: (
         "a node that reboots",
-        "e2e/kind/test_workers",
-        "test_a_worker_that_stops_keeps_its_devices_until_it_is_back_and_then_gives_them_anew",
+        "e2e/stories/nodes",
+        "who_waits_for_a_node_that_is_off_is_served_when_it_is_back",
     ),
     26: (
         "a place that nobody is woken for",
@@ -117,7 +117,11 @@ HELD = {
         "device_plugin/test_admissions",
         "test_a_plugin_without_memory_still_knows_who_holds_what",
     ),
-    28: ("a pod that asks for 0 GPUs", HERE, "test_a_pod_that_asks_for_no_gpu_passes_and_is_bound_plainly"),
+    28: (
+        "a pod that asks for 0 GPUs",
+        "e2e/stories/reports",
+        "a_pod_that_asks_for_0_gpus_runs_where_all_are_taken_and_has_none",
+    ),
     29: ("memory without a GPU", HERE, "test_memory_of_no_gpu_is_refused_by_its_annotation"),
     30: (
         "more than a whole GPU",

@@ -23,7 +23,9 @@ def test_every_case_is_held() -> None:
 
 @pytest.mark.parametrize(("module", "test"), sorted({(module, test) for _, module, test in HELD.values()}))
 def test_what_holds_a_case_exists(module: str, test: str) -> None:
-    assert re.search(rf"^(?:def|class) {test}\b", (TESTS / f"{module}.py").read_text(), re.MULTILINE)
+    assert re.search(
+        rf"^(?:(?:async )?def|class) {test}\b", (TESTS / f"{module}.py").read_text(), re.MULTILINE
+    )
 
 
 def planned(stage: Stage, name: str, resource: str = vocabulary.GPU) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from gpuyard import vocabulary
+from gpuyard.groups import reservations
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_kube.conditions import condition
 from tests.e2e.stories.cluster import Cluster, node_of, until
@@ -66,6 +67,35 @@ async def a_pod_that_only_reserved_places_keep_out_is_tried_again_when_they_are_
     pods = await cluster.running(["late"])
     assert vocabulary.WOKEN in pods["late"]["metadata"]["annotations"]
     await cluster.sound()
+
+
+async def a_gang_whose_nodes_are_full_does_not_try_without_end_and_starts_when_there_is_room(
+    cluster: Cluster,
+) -> None:
+    """X22."""
+    full, members = [f"full-{number}" for number in range(3)], ["ring-0", "ring-1"]
+    await asyncio.gather(*(cluster.submit(name, 8) for name in full))
+    await cluster.running(full)
+    await cluster.gather("ring", 2)
+    await asyncio.gather(*(cluster.submit(name, 8, group="ring") for name in members))
+    await until(lambda: _waits(cluster, "ring", "GangUnplaceable"), "the group says that it has no room")
+    await until(lambda: _rests(cluster), "nothing more is written about it")
+    assert await cluster.items(reservations.path(cluster.namespace)) == []
+    await cluster.delete(*full[:2])
+    await cluster.running([*members, full[2]])
+    await cluster.sound()
+
+
+async def _rests(cluster: Cluster) -> bool:
+    """Whether for a second nobody writes of a gang and its pods, or makes others."""
+    before = await _versions(cluster)
+    await asyncio.sleep(1.0)
+    return await _versions(cluster) == before
+
+
+async def _versions(cluster: Cluster) -> dict[str, str]:
+    found = [*await cluster.items(_groups(cluster)), *await cluster.items(cluster.path)]
+    return {each["metadata"]["uid"]: each["metadata"]["resourceVersion"] for each in found}
 
 
 async def _let_go(cluster: Cluster) -> bool:

@@ -1,9 +1,11 @@
 """Stories of nodes whose kubelet starts anew, that are drained, and that are used again."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from gpuyard.writes import JSON
-from tests.e2e.stories.cluster import Cluster, held, node_of
+from tests.e2e.stories.cluster import Cluster, held, node_of, until
 
 
 async def pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served(cluster: Cluster) -> None:
@@ -41,6 +43,41 @@ async def what_a_drained_node_held_goes_elsewhere_and_comes_back(cluster: Cluste
     pods = await cluster.running(["large"])
     assert held(pods["large"]) >= set().union(*(held(before[name]) for name in leaving))
     await cluster.sound()
+
+
+async def who_waits_for_a_node_that_is_off_is_served_when_it_is_back(
+    cluster: Cluster, off: Callable[[str], AbstractAsyncContextManager[None]]
+) -> None:
+    """X25. A node is `off` for as long as the block lasts; what is there, 6 GPUs, keeps its devices meanwhile."""
+    *others, node = await cluster.nodes()
+    full = [f"full-{number}" for number in range(len(others))]
+    await asyncio.gather(
+        *(cluster.submit(name, 8, node=other) for name, other in zip(full, others, strict=True))
+    )
+    await cluster.submit("there", 6, node=node)
+    before = await cluster.running(["there", *full])
+    async with off(node):
+        await until(lambda: is_lost(cluster, node), f"{node} is not ready")
+        await cluster.submit("heir", 2)
+        await until(lambda: waits(cluster, "heir"), "the heir waits")
+        assert held((await cluster.pods())["there"]) == held(before["there"])
+        await cluster.sound()
+    after = await cluster.running(["heir", *full])
+    assert node_of(after["heir"]) == node
+    await cluster.sound()
+
+
+async def waits(cluster: Cluster, name: str) -> bool:
+    """Whether a pod says that it waits for GPUs; of a node that is away nobody speaks."""
+    return await cluster.hands.code(cluster.namespace, name) == "InsufficientGPUs"
+
+
+async def is_lost(cluster: Cluster, node: str) -> bool:
+    return ready(await cluster.node(node)) == "Unknown"
+
+
+def ready(node: JSON) -> str:
+    return next(str(c["status"]) for c in node["status"]["conditions"] if c["type"] == "Ready")
 
 
 def life(pod: JSON) -> tuple[object, ...]:

@@ -1,5 +1,7 @@
 """Stories of faults that users of device plugins reported in public: a kubelet and its plugin lose each other."""
 
+import asyncio
+
 from gpuyard import annotations, vocabulary
 from gpuyard.writes import JSON
 from gpuyard_cli import requests
@@ -105,6 +107,19 @@ async def a_container_that_asks_for_no_gpu_sees_none(cluster: Cluster) -> None:
     assert not await _prints(cluster, "without", "NVIDIA")
     assert not await _prints(cluster, "without", vocabulary.SMI_VARIABLES)
     assert not held(pods["without"])
+
+
+async def a_pod_that_asks_for_0_gpus_runs_where_all_are_taken_and_has_none(cluster: Cluster) -> None:
+    """X28: kube-scheduler asks the extender about it and lets it bind: it goes by the name, not by the amount."""
+    full = [f"full-{number}" for number in range(3)]
+    await asyncio.gather(*(cluster.submit(name, 8) for name in full))
+    await cluster.running(full)
+    await cluster.submit("none", 0)
+    await until(lambda: _is_running(cluster, "none"), "it runs")
+    pod = (await cluster.pods())["none"]
+    assert vocabulary.ALLOCATION not in pod["metadata"].get("annotations", {})
+    assert not held(pod)
+    await cluster.sound()
 
 
 async def _admitted(cluster: Cluster, name: str, gpus: int, node: str) -> str:

@@ -29,6 +29,7 @@ STORIES: tuple[Story, ...] = (
     gangs.a_minimum_below_one_is_refused_by_the_name_of_its_field_and_none_means_one,
     gangs.members_that_were_let_go_and_lost_their_places_are_unschedulable_to_all,
     gangs.a_pod_that_only_reserved_places_keep_out_is_tried_again_when_they_are_given_up,
+    gangs.a_gang_whose_nodes_are_full_does_not_try_without_end_and_starts_when_there_is_room,
     owners.a_group_that_is_full_of_annotations_and_overwritten_meanwhile_ends_all_the_same,
     owners.a_deleted_group_is_gone_at_once_and_another_may_have_its_name,
     preemptions.a_budget_is_kept_while_another_pod_can_go_and_broken_when_none_can,
@@ -44,6 +45,7 @@ STORIES: tuple[Story, ...] = (
     recordings.who_has_which_gpu_is_shown_as_the_kubelet_says_it,
     rejections.a_pod_for_which_others_would_leave_in_vain_is_asked_about_twice,
     rejections.of_many_rejected_pods_each_is_asked_about_once_for_a_change,
+    rejections.of_200_nodes_that_are_new_at_once_the_first_pod_has_one_within_seconds,
 )
 
 REPORTS: tuple[Story, ...] = (
@@ -53,5 +55,6 @@ REPORTS: tuple[Story, ...] = (
     reports.a_kubelet_that_restarts_lets_a_pod_go_on_whose_init_container_had_the_gpu_first,
     reports.a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers,
     reports.a_container_that_asks_for_no_gpu_sees_none,
+    reports.a_pod_that_asks_for_0_gpus_runs_where_all_are_taken_and_has_none,
 )
 """What users of device plugins reported in public, as far as the kubelet has a part in it."""
