@@ -7,7 +7,7 @@
     too few are left, or TRIES were in vain           Refused, until the cluster changes or 30 s have passed
     otherwise                                         Ask for all waiting members at once
 
-An answer "unplaceable" is fresh until the cluster changes for the better, which for some is only a node's doing, or
+An answer "unplaceable" is fresh until the cluster changes so that the group may have room (`unschedulable`), or
 RETRY_SECONDS pass; one given within SETTLE_SECONDS of a change only until then, for the extender may lag. No answer
 is worth anything once the group wishes to be placed otherwise.
 A group that has more members than it needs starts with those that fit. Members are placed in order, so all before the
@@ -24,7 +24,7 @@ from gpuyard.groups.reservations import Reservation
 from gpuyard_operator.commit import LEAST_SECONDS
 from gpuyard_operator.groups import Group
 from gpuyard_operator.members import Member
-from gpuyard_operator.queueing_hints import Opening, ends_help
+from gpuyard_operator.queueing_hints import Opening
 
 AGAIN_SECONDS = 0.5
 """The same question is not put twice within this time, whatever happens in the cluster."""
@@ -50,20 +50,18 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The answers so far, in the order in which they came, and the last opening; `renewed`: the last by a node."""
+    """The answers so far, in the order in which they came, and the last change that may have made room for it."""
 
     answers: tuple[Answered, ...] = ()
     opened: Opening = Opening()
-    renewed: Opening = Opening()
     lowest: int | None = None
     """The lowest priority of a pod on a node; None where nobody is to be evicted."""
 
     def fresh_until(self, found: Answered) -> float:
         """How long to believe an answer."""
-        opened = self.opened if ends_help(found.request, found.answer) else self.renewed
-        if found.change < opened.count:
+        if found.change < self.opened.count:
             return found.at
-        settled = opened.at + SETTLE_SECONDS
+        settled = self.opened.at + SETTLE_SECONDS
         return found.at + RETRY_SECONDS if found.at >= settled else max(settled, found.at + AGAIN_SECONDS)
 
 

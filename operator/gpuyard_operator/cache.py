@@ -9,15 +9,19 @@ from typing import Any
 
 from gpuyard import vocabulary
 from gpuyard.groups import queues, reservations
+from gpuyard.groups.plans import PlanRequest
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_kube.store import Change, Index, Store, version
-from gpuyard_operator import groups, nodes, pods, queueing_hints
+from gpuyard_operator import demands, groups, nodes, pods, queueing_hints
 from gpuyard_operator.contested import Contested
+from gpuyard_operator.demands import Demand
 from gpuyard_operator.groups import Key
+from gpuyard_operator.headroom import Headroom
 from gpuyard_operator.lost_seats import LostSeats
 from gpuyard_operator.nodes import NodeFacts
 from gpuyard_operator.pods import PodFacts
 from gpuyard_operator.queue_cache import QueueCache
+from gpuyard_operator.queueing_hints import Openings
 from gpuyard_operator.shapes import sound
 from gpuyard_operator.victims import Victims
 from gpuyard_operator.view import View
@@ -44,11 +48,11 @@ class Cache:
 
     def __init__(self, *, preempts: bool = True) -> None:
         self.queues, self._listed = QueueCache(self.view), set[str]()
-        self.openings = self.renewed = 0
-        """How often room may have come into being, now and when a node last offered something else."""
+        self.openings = Openings()
         self._pods, self._members = Store(pods.read), Index[Key, PodFacts](lambda pod: pod.group)
         self._groups, self._reservations, self._nodes = Store(sound), Store(sound), Store(nodes.read)
         self._lost = LostSeats(self._pods.get, lambda name: self._nodes.named("", name))
+        self.headroom = Headroom(self._pods.get)
         self._contested, self.victims = Contested(), Victims(self._pods.get, preempts=preempts)
         self._fed: dict[str, tuple[Store[Any], Callable[[list[Change[Any]]], set[Key]]]] = {
             "pods": (self._pods, self._pods_changed),
@@ -125,21 +129,25 @@ class Cache:
     def pods(self, key: Key) -> tuple[JSON, ...]:
         return tuple(pod.obj for pod in self._members.at(key) if pod.obj is not None)
 
+    def demand(self, request: PlanRequest) -> Demand | None:
+        """What a question asks for, by counts."""
+        return demands.read(request, self._pods.get)
+
     def knows(self, key: Key) -> bool:
         """Whether anything is left of a group."""
         return bool(self.group(key) or self._reservations.named(*key) or self._members.at(key))
 
     def _pods_changed(self, changes: list[Change[PodFacts]]) -> set[Key]:
-        self.openings += queueing_hints.pods(changes)
+        self.headroom.pods(changes)
+        self.openings.add(queueing_hints.pods(changes))
         touched = self._members.take(changes)
         self.queues.touch(touched)
         touched |= self._contested.take(changes)
         return touched | self._lost.pods(changes) | self.victims.take(changes)
 
     def _nodes_changed(self, changes: list[Change[NodeFacts]]) -> set[Key]:
-        if queueing_hints.nodes(changes):
-            self.openings += 1
-            self.renewed = self.openings
+        self.headroom.nodes(changes)
+        self.openings.add(queueing_hints.nodes(changes), renewed=True)
         return self.queues.learn_nodes(changes) | self._lost.nodes(changes)
 
     def _groups_changed(self, changes: list[Change[JSON]]) -> set[Key]:
@@ -148,13 +156,15 @@ class Cache:
         return touched
 
     def _reservations_changed(self, changes: list[Change[JSON]]) -> set[Key]:
-        self.openings += queueing_hints.reservations(changes, self._pods.get, self._lost.of)
+        freed = queueing_hints.reservations(changes, self._pods.get, self._lost.of)
         touched, others = self._groups_changed(changes), set[Key]()
         for key in touched:
             obj = self.reservation(key)
             found = reservations.from_object(obj) if obj is not None else None
             self._lost.reserve(key, found)
+            self.headroom.reserve(key, found)
             others |= self.victims.decide(key, found)
+        self.openings.add(freed)
         return touched | others
 
     def _forget(self, key: Key, write: Write) -> set[Key]:

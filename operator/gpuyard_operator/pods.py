@@ -4,12 +4,13 @@ Stands for the transform functions of client-go's informers: a cluster has far m
 that are none a few facts are enough. Law: a pod holds its node and devices until it has ended or is gone.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gpuyard import vocabulary
 from gpuyard.annotations import ids, read_allocation
 from gpuyard.auditing import accounts
 from gpuyard.pods import memberships
+from gpuyard.pods.amounts import Amounts, requests_of
 from gpuyard.pods.phases import has_ended
 from gpuyard.writes import JSON
 from gpuyard_kube.store import uid_of
@@ -30,6 +31,8 @@ class PodFacts:
     devices: frozenset[str] = frozenset()
     priority: int = 0
     leaving: bool = False
+    requests: Amounts = field(default_factory=dict)
+    """What kube-scheduler counts for it, where it asks for devices, on whatever node it is or will be."""
 
 
 def read(pod: JSON) -> PodFacts:
@@ -39,9 +42,11 @@ def read(pod: JSON) -> PodFacts:
     if member is None or has_ended(pod):
         return PodFacts(uid, group, obj)
     others = tuple((member.namespace, name) for name in memberships.claims(pod)[1:])
+    requests = _requests(pod) if member.guarded else {}
     if not member.node:
-        return PodFacts(uid, group, obj, others)
-    return PodFacts(uid, group, obj, others, member.node, _devices(pod), member.priority, member.terminating)
+        return PodFacts(uid, group, obj, others, requests=requests)
+    devices, priority = _devices(pod), member.priority
+    return PodFacts(uid, group, obj, others, member.node, devices, priority, member.terminating, requests)
 
 
 def _group(pod: JSON) -> Key | None:
@@ -50,6 +55,13 @@ def _group(pod: JSON) -> Key | None:
     if claimed is None and members.is_stuck(pod):
         claimed = memberships.alone(uid_of(pod) or "")
     return (str(pod["metadata"].get("namespace", "")), claimed) if claimed else None
+
+
+def _requests(pod: JSON) -> Amounts:
+    try:
+        return requests_of(pod)
+    except (AttributeError, TypeError):
+        return {}
 
 
 def _devices(pod: JSON) -> frozenset[str]:

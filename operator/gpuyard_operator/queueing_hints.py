@@ -4,7 +4,7 @@ Stands for the queueing hints of kube-scheduler: a node that appears or changes,
 that are given up. What takes room away is of no interest.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable
@@ -27,12 +27,36 @@ _NEVER = (
 """What a node says that no pod's end will change."""
 
 
+ANYWHERE = ""
+"""Where room may have come, when nobody can say on which node."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """How often room may have come into being, the last time at `at`."""
 
     count: int = 0
     at: float = 0.0
+
+
+class Openings:
+    """The changes by which room may have come into being: `count` of them, `renewed` as of the last by a node."""
+
+    def __init__(self) -> None:
+        self.count = self.renewed = 0
+        self._nodes = set[str]()
+
+    def add(self, nodes: set[str], *, renewed: bool = False) -> None:
+        """It may have come on these nodes, if any."""
+        self.count += bool(nodes)
+        self._nodes |= nodes
+        if nodes and renewed:
+            self.renewed = self.count
+
+    def take(self) -> set[str]:
+        """The nodes of all since this was last asked."""
+        taken, self._nodes = self._nodes, set()
+        return taken
 
 
 def ends_help(request: PlanRequest, answer: PlanAnswer) -> bool:
@@ -50,33 +74,38 @@ def may_pass(answer: Unplaceable) -> bool:
     return not {found.reason for found in answer.rejections}.issubset(_NEVER)
 
 
-def pods(changes: Iterable[Change[PodFacts]]) -> bool:
-    """Whether one has left its node."""
-    return any(it.before and it.before.node and not (it.after and it.after.node) for it in changes)
+def pods(changes: Iterable[Change[PodFacts]]) -> set[str]:
+    """The nodes that one has left."""
+    return {
+        it.before.node for it in changes if it.before and it.before.node and not (it.after and it.after.node)
+    }
 
 
-def nodes(changes: Iterable[Change[NodeFacts]]) -> bool:
-    """Whether one offers something else."""
-    return any(it.after and it.before != it.after for it in changes)
+def nodes(changes: Iterable[Change[NodeFacts]]) -> set[str]:
+    """Those that offer something else."""
+    return {it.after.name for it in changes if it.after and it.before != it.after}
 
 
 def reservations(
     changes: Iterable[Change[JSON]],
     pod: Callable[[str], PodFacts | None],
     lost: Callable[[Key], frozenset[str]],
-) -> bool:
-    """Whether places were given up that their members, known by UID, have not taken, and that are of use."""
+) -> set[str]:
+    """The nodes of places that were given up, are of use, and were not taken by their members, known by UID."""
     given_up = (it.before for it in changes if _holds(it.before) and not _holds(it.after))
-    return any(not _are_taken(obj, pod, lost(key_of(obj))) for obj in given_up if obj is not None)
+    return {name for obj in given_up if obj is not None for name in _untaken(obj, pod, lost(key_of(obj)))}
 
 
 def _holds(obj: JSON | None) -> bool:
     return obj is not None and holds_places(obj)
 
 
-def _are_taken(obj: JSON, pod: Callable[[str], PodFacts | None], lost: frozenset[str]) -> bool:
+def _untaken(obj: JSON, pod: Callable[[str], PodFacts | None], lost: frozenset[str]) -> Iterator[str]:
     found = from_object(obj)
-    there = (
-        [(seat, pod(seat.uid)) for seat in found.seats if seat.uid not in lost] if found else [(None, None)]
-    )
-    return all(seat and on and on.node == seat.node for seat, on in there)
+    if found is None:
+        yield ANYWHERE
+        return
+    for seat in found.seats:
+        on = pod(seat.uid)
+        if seat.uid not in lost and (on is None or on.node != seat.node):
+            yield seat.node

@@ -100,7 +100,6 @@ class Reconciler:
     def _decide(self, item: WorkItem) -> Decision:
         self.tally.reconciles += 1
         reservation, victims = self._cache.reservation(item.key), self._cache.victims
-        room = self._unschedulable
         if reservation is not None:
             item.spend()
         item.see(self._cache.pods(item.key), reservation, self._runtime.now())
@@ -108,7 +107,7 @@ class Reconciler:
             self._cache.view(item.key),
             seen=item.seen,
             leaving=item.leaving,
-            known=Known(tuple(item.answers), room.opened, room.renewed, victims.lowest),
+            known=Known(tuple(item.answers), self._unschedulable.opened(item.key), victims.lowest),
             preemption=victims.of(item.key),
             lost=self._cache.lost(item.key),
             refused=frozenset(item.refused),
@@ -157,7 +156,7 @@ class Reconciler:
         return new and told and _wished(before) == _wished(after)
 
     async def _ask(self, item: WorkItem, request: PlanRequest) -> None:
-        openings = self._unschedulable.opened.count
+        openings = self._unschedulable.last.count
         answer = await self._planner.plan(request)
         item.answers.append(Answered(request, answer, openings, self._runtime.now()))
         if isinstance(answer, Unready) and not self._stopped:

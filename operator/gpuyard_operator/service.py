@@ -44,7 +44,7 @@ class Operator:
         preempts: bool = True,
     ) -> None:
         self._api, self._runtime, self._cache = api, runtime, Cache(preempts=preempts)
-        self._unschedulable = Unschedulable(runtime, self._wake)
+        self._unschedulable = Unschedulable(runtime, self._wake, self._cache)
         site = Site(api, runtime, planner, narrate)
         self._reconciler = Reconciler(site, self._cache, self._unschedulable, self._touch)
         self._announcer = Announcer(api, runtime, self._cache)
@@ -92,7 +92,7 @@ class Operator:
             item.signal.fire()
 
     def _touch(self, keys: set[Key]) -> None:
-        self._unschedulable.look(self._cache.openings, self._cache.renewed)
+        self._unschedulable.look()
         if self._stopped or not self._cache.synced:
             return
         for key in sorted(key for key in keys if key not in self._items):
@@ -112,11 +112,11 @@ class Operator:
         item.dirty = False
         only_told = await self._reconciler.turn(item)
         self._announcer.look(item)
-        self._unschedulable.note(item.key, item.answers)
+        self._unschedulable.note(item.key, item.answers, again=item.dirty)
         if not item.dirty and not self._stopped:
             if not self._cache.knows(item.key):
                 del self._items[item.key]
-                self._unschedulable.note(item.key, ())
+                self._unschedulable.note(item.key)
                 return False
             await item.signal.wait(item.wake_at)
         if only_told and self._is_large(item.key):

@@ -1,18 +1,25 @@
 """The groups for which there was no room when last asked, and when they look again.
 
 Stands for the unschedulable pods of kube-scheduler's queue, which an event moves back to be tried. Laws: only a
-change that may make room moves them, and only those that it may help: where no node would do, the end of a pod does
-not; a few at once, many together so seldom that the extender has something else to do than to refuse them again.
+change that may make room for a group moves it: where no node would do, the end of a pod does not, nor does one where
+none of its members could go, nor while all that is left is too little (`headroom`). They look in their turn, one
+after the other, so that what one has taken is no room for those behind it; many together so seldom that the extender
+has something else to do than to refuse them again. What sums cannot say, `RETRY_SECONDS` bound.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass
 from typing import Final
 
-from gpuyard.groups.plans import Unplaceable
+from gpuyard.groups.plans import Planned, Unplaceable
 from gpuyard_kube.runtime import Runtime
+from gpuyard_operator import workloads
 from gpuyard_operator.asking import Answered
+from gpuyard_operator.cache import Cache
+from gpuyard_operator.demands import Demand
 from gpuyard_operator.groups import Key
 from gpuyard_operator.queueing_hints import Opening, ends_help
+from gpuyard_operator.workloads import Rank
 
 FEW: Final = 50
 """So many groups look again at every change."""
@@ -20,46 +27,119 @@ A_SECOND: Final = 100
 """Where there are more than a few, no more than so many look again in a second, on the average."""
 
 
+@dataclass(slots=True)
+class _Refused:
+    """`demands` are what it asked for in vain, None where sums do not say; `opened` is the last change for it."""
+
+    rank: Rank
+    demands: tuple[Demand, ...] | None
+    ends_help: bool
+    opened: Opening
+
+
 class Unschedulable:
-    """`opened` is the last change that may have made room, `renewed` the last such one of a node."""
+    """`wake` lets a group look; `last` is the last change that may have made room for anybody."""
 
-    def __init__(self, runtime: Runtime, wake: Callable[[Key], None]) -> None:
-        self._runtime, self._wake = runtime, wake
-        self.opened = self.renewed = Opening(0, runtime.now())
-        self._keys = dict[Key, bool]()
-        """Whether the end of pods might help it, by group."""
-        self._due, self._moved, self._waits = 0.0, 0, False
+    def __init__(self, runtime: Runtime, wake: Callable[[Key], None], cache: Cache) -> None:
+        self._runtime, self._wake, self._cache = runtime, wake, cache
+        self.last = Opening(0, runtime.now())
+        self._groups = dict[Key, _Refused]()
+        self._moved, self._line = set[Key](), list[Key]()
+        """Who is to look; the same in order, the last one first."""
+        self._looking: Key | None = None
+        self._began, self._looks, self._waits = 0.0, 0, False
 
-    def note(self, key: Key, answers: Iterable[Answered]) -> None:
-        """What is known of a group now."""
-        refused = [found for found in answers if isinstance(found.answer, Unplaceable)]
+    def opened(self, key: Key) -> Opening:
+        """The last change that may have made room for a group."""
+        return self._groups[key].opened if key in self._groups else self.last
+
+    def note(self, key: Key, answers: Iterable[Answered] = (), *, again: bool = False) -> None:
+        """What is known of a group now; `again`: it looks again at once, be it to record its places."""
+        known = [*answers]
+        refused = [found for found in known if isinstance(found.answer, Unplaceable)]
         if refused:
-            self._keys[key] = any(ends_help(found.request, found.answer) for found in refused)
+            self._refuse(key, refused)
         else:
-            self._keys.pop(key, None)
+            self._groups.pop(key, None)
+            self._moved.discard(key)
+        recording = again and bool(known) and isinstance(known[-1].answer, Planned)
+        if key == self._looking and not recording:
+            self._looking = None
+            self._next()
 
-    def look(self, openings: int, renewed: int) -> None:
-        """Let them look again where there is a new opening; `renewed`: how many there were at the last of a node."""
-        if openings == self.opened.count:
+    def look(self) -> None:
+        """Let those look again for whom room may have come since."""
+        openings = self._cache.openings
+        if openings.count == self.last.count:
             return
-        self.opened = Opening(openings, self._runtime.now())
-        if renewed != self.renewed.count:
-            self.renewed = Opening(renewed, self.opened.at)
-        if self.opened.at >= self._due:
+        by_node = openings.renewed > self.last.count
+        self.last, where = Opening(openings.count, self._runtime.now()), openings.take()
+        for key, found in self._groups.items():
+            if (by_node or found.ends_help) and self._may_help(found, where):
+                found.opened = self.last
+                self._moved.add(key)
+        if self._runtime.now() >= self._due:
             self._move()
         elif not self._waits:
             self._waits = True
             self._runtime.spawn(self._move_later(), "operator unschedulable")
 
+    @property
+    def _due(self) -> float:
+        return self._began + (self._looks / A_SECOND if self._looks > FEW else 0.0)
+
+    def _refuse(self, key: Key, refused: list[Answered]) -> None:
+        read = [self._cache.demand(found.request) for found in refused]
+        demands = tuple(found for found in read if found is not None)
+        found = _Refused(
+            workloads.rank(key, self._cache.group(key), self._cache.pods(key)),
+            demands if len(demands) == len(read) else None,
+            any(ends_help(one.request, one.answer) for one in refused),
+            Opening(),
+        )
+        if key in self._groups:
+            found.opened = self._groups[key].opened
+        elif self._may_do(found):
+            found.opened = self.last  # the extender may not have seen it yet
+        self._groups[key] = found
+
     async def _move_later(self) -> None:
-        await self._runtime.sleep_until(self._due)
+        while self._runtime.now() < self._due:
+            await self._runtime.sleep_until(self._due)
         self._waits = False
         self._move()
 
     def _move(self) -> None:
-        all_of_them = self._moved < self.renewed.count
-        keys = sorted(key for key, helped in self._keys.items() if helped or all_of_them)
-        self._moved = self.opened.count
-        self._due = self._runtime.now() + (len(keys) / A_SECOND if len(keys) > FEW else 0.0)
-        for key in keys:
-            self._wake(key)
+        self._began, self._looks = self._runtime.now(), 0
+        self._line = sorted(self._moved, key=lambda key: self._groups[key].rank, reverse=True)
+        self._next()
+
+    def _next(self) -> None:
+        while self._line and self._looking is None:
+            key = self._line.pop()
+            if key not in self._moved:
+                continue
+            self._moved.discard(key)
+            found = self._groups[key]
+            if self._may_do(found):
+                self._looks += 1
+                self._looking = key
+                self._wake(key)
+            else:
+                found.opened = Opening()
+
+    def _may_help(self, found: _Refused, where: Set[str]) -> bool:
+        if found.demands is None or self._preempts(found):
+            return True
+        room = self._cache.headroom
+        return any(room.may_help(demand, where) and room.may_do(demand) for demand in found.demands)
+
+    def _may_do(self, found: _Refused) -> bool:
+        if found.demands is None or self._preempts(found):
+            return True
+        return any(map(self._cache.headroom.may_do, found.demands))
+
+    def _preempts(self, found: _Refused) -> bool:
+        """Whether what others hold might be made free for it."""
+        lowest, urgency = self._cache.victims.lowest, -found.rank[0]
+        return lowest is not None and urgency > lowest

@@ -29,6 +29,9 @@ HEAD_SECONDS: Final = 3600.0
 Long enough for most jobs to end and make that room; then it is overtaken, for it may never fit.
 """
 
+Rank = tuple[int, int, Key]
+"""The place in a line: the lowest is first."""
+
 MOST_KNOWN: Final = 100_000
 """So many are remembered; then all are read anew."""
 
@@ -39,7 +42,7 @@ class Workload:
 
     key: Key
     queue: str
-    rank: tuple[int, int, Key]
+    rank: Rank
     holds: Amounts
     waiting: tuple[tuple[str, Amounts], ...] = ()
     """UID of each member that waits, while the group is in line, and what it asks of what has a quota: groups that
@@ -98,8 +101,8 @@ def read(key: Key, facts: View, about: About, now: float) -> Workload | None:
     models = queue.models
     pods = {str(pod["metadata"]["uid"]): pod for pod in facts.pods if members.read(pod)}
     held = _places(members_of(facts.pods), facts.reservation).items()
-    rank = (*turn(_priority(facts.pods), _age(facts.group)), key)
-    found = Workload(key, name, rank, _sum(about.demand(pods[uid], models, node) for uid, node in held))
+    holds = _sum(about.demand(pods[uid], models, node) for uid, node in held)
+    found = Workload(key, name, rank(key, facts.group, facts.pods), holds)
     if group is None or group.terminating or facts.reservation is not None:
         return found
     gang = Gang.of(group, facts.pods, now)
@@ -137,6 +140,11 @@ def _firm_until(gang: Gang) -> float:
         return refused_at + HEAD_SECONDS
     refused = group.condition(SCHEDULED).get("reason") == Reason.GANG_UNPLACEABLE
     return 0.0 if refused else math.inf
+
+
+def rank(key: Key, group: JSON | None, pods: Sequence[JSON]) -> Rank:
+    """The place of a group among others: by priority, then by age."""
+    return (*turn(_priority(pods), _age(group)), key)
 
 
 def _priority(pods: Sequence[JSON]) -> int:

@@ -103,13 +103,6 @@ def test_an_answer_is_worth_nothing_once_the_group_wishes_to_be_placed_otherwise
     assert pursue(wishful, known(("ab", answer)), NOW) == Ask(replace(request("ab"), nearness=wish))
 
 
-def test_a_refusal_by_all_nodes_for_ever_is_forgotten_only_when_a_node_changes() -> None:
-    nowhere = Unplaceable("b", (Rejection("node-1", Reason.GPU_MODEL_MISMATCH, ""),))
-    ended = replace(known(("ab", nowhere)), opened=Opening(8, NOW))
-    assert pursue(quest(), ended, NOW) == Refused(nowhere, NOW - 1.0 + RETRY_SECONDS)
-    assert pursue(quest(), replace(ended, renewed=Opening(8, NOW)), NOW) == Ask(request("ab"))
-
-
 def test_a_refusal_right_after_a_change_is_asked_about_once_more_for_the_extender_may_lag() -> None:
     refused = known(("ab", FULL), changed_at=NOW - 1.5)
     assert pursue(quest(), refused, NOW) == Refused(FULL, NOW - 1.5 + SETTLE_SECONDS)

@@ -1,88 +1,236 @@
-"""Who was refused looks again when room may have come, but a crowd does not do so all the time."""
+"""Who was refused looks again, in its turn, when there may be room for it: not every group at every change."""
 
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable
+from typing import Any
 
-from gpuyard.groups.plans import PlanRequest, Unplaceable, Unready
+import pytest
+
+from gpuyard import vocabulary
+from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard_cluster.clock import Steps
-from gpuyard_operator.asking import Answered
-from gpuyard_operator.groups import Key
-from gpuyard_operator.unschedulable import A_SECOND, FEW, Unschedulable
+from gpuyard_operator.asking import RETRY_SECONDS, SETTLE_SECONDS
+from gpuyard_operator.unschedulable import A_SECOND, FEW
+from tests.gang_operator.world import World, group_path, node_path, pod_path
 
-QUESTION = PlanRequest("default", "ring", 1, ("uid",))
-FULL = Rejection("node-1", Reason.INSUFFICIENT_GPUS, "")
-REFUSED, UNKNOWN = (Answered(QUESTION, answer, 0, 0.0) for answer in (Unplaceable("a", (FULL,)), Unready("")))
+GPUS = 8
 
 
-class Room:
-    """So many groups without room; `woken` counts how often each was."""
-
-    def __init__(self, groups: int) -> None:
-        self.clock, self.woken = Steps(), Counter[Key]()
-        self.unschedulable = Unschedulable(self.clock, lambda key: self.woken.update([key]))
-        self.openings = 0
-        for number in range(groups):
-            self.unschedulable.note(("default", f"g{number}"), [UNKNOWN, REFUSED])
-
-    def open(self, after: float = 0.0, *, node: bool = False) -> None:
-        """Room may have come after so many seconds, by the end of a pod or by a node."""
-        self.pass_by(after)
-        self.openings += 1
-        self.unschedulable.look(self.openings, self.openings if node else 0)
-
-    def pass_by(self, seconds: float) -> None:
-        end = self.clock.now() + seconds
-        while (following := self.clock.next_at()) is not None and following <= end:
-            self.clock.advance_to(following)
-            while self.clock.step() is not None:
-                pass
-        self.clock.advance_to(end)
+def partitions(whole: int, most: int) -> list[list[int]]:
+    """All ways to divide so many GPUs among members: gangs of which no two are alike."""
+    if not whole:
+        return [[]]
+    firsts = range(min(whole, most), 0, -1)
+    return [[first, *rest] for first in firsts for rest in partitions(whole - first, first)]
 
 
-def test_only_those_look_again_that_were_refused_and_only_when_room_may_have_come() -> None:
-    room = Room(2)
-    room.unschedulable.note(("default", "g1"), [UNKNOWN])
-    room.unschedulable.look(0, 0)
-    assert not room.woken
-    room.open()
-    assert room.woken == {("default", "g0"): 1}
+@pytest.fixture
+def world() -> World:
+    return urgently(World(preempts=False))
 
 
-def test_whom_no_node_suits_looks_again_only_when_nodes_have_changed() -> None:
-    room, nowhere = Room(2), replace(FULL, reason=Reason.NODE_AFFINITY_MISMATCH)
-    room.unschedulable.note(("default", "g1"), [replace(REFUSED, answer=Unplaceable("a", (nowhere,)))])
-    room.open()
-    assert room.woken == {("default", "g0"): 1}
-    room.open(node=True)
-    assert room.woken == {("default", "g0"): 2, ("default", "g1"): 1}
+def urgently(world: World) -> World:
+    """With a class of pods that go before others."""
+    classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    world.api.create(classes, {"metadata": {"name": "urgent"}, "value": 10})
+    return world
 
 
-def test_more_than_all_nodes_have_is_no_matter_where_fewer_need_to_start() -> None:
-    room, excess = Room(2), Rejection("", Reason.INSUFFICIENT_GPUS, "all 3 members need 3, all nodes have 2")
-    answer = Unplaceable("c", (excess, FULL))
-    for key, needed in (("g0", 1), ("g1", 3)):
-        question = replace(QUESTION, needed=needed, members=("a", "b", "c"))
-        room.unschedulable.note(("default", key), [Answered(question, answer, 0, 0.0)])
-    room.open()
-    assert room.woken == {("default", "g0"): 1}
+def gang(world: World, name: str, members: list[int], **fields: Any) -> None:
+    world.group(name, minMember=len(members))
+    for number, gpus in enumerate(members):
+        world.pod(f"{name}-{number}", gpus, name, **fields)
 
 
-def test_a_few_look_again_at_every_change() -> None:
-    room = Room(FEW)
-    for _ in range(3):
-        room.open()
-    assert set(room.woken.values()) == {3}
+def full(world: World, name: str = "node-1", gpus: int = GPUS) -> None:
+    """A node whose GPUs somebody holds, one each."""
+    world.node(name, gpus)
+    for number in range(gpus):
+        world.pod(f"{name}-{number}", group="")
+        world.bind(f"{name}-{number}", name)
+    world.advance(1)
 
 
-def test_many_look_again_once_in_a_while_and_miss_no_change() -> None:
-    groups, changes = 4 * FEW, 200
-    room = Room(groups)
-    for _ in range(changes):
-        room.open(after=0.1)
-    looks, seconds = room.woken.total(), changes * 0.1
-    assert looks <= A_SECOND * seconds + 2 * groups
-    before = looks
-    room.pass_by(60)
-    assert room.woken.total() - before in (0, groups), "one look for all that happened since"
-    assert set(room.woken.values()) == {room.woken.total() // groups}
+def end(world: World, name: str) -> None:
+    """All pods of this gang, or on this node, end."""
+    for pod in [pod for pod in world.bound() if pod.rpartition("-")[0] == name]:
+        world.phase(pod, "Succeeded")
+
+
+def running(world: World) -> set[str]:
+    pods = (world.at(pod_path(name)) for name in world.bound())
+    return {
+        pod["metadata"]["name"].rpartition("-")[0]
+        for pod in pods
+        if pod and pod["status"]["phase"] == "Pending"
+    }
+
+
+def asked(world: World, seconds: float = SETTLE_SECONDS + 1) -> Counter[str]:
+    """Who asks for places within that time, and how often."""
+    world.questions.clear()
+    world.advance(seconds)
+    return Counter(question.group for question in world.questions)
+
+
+def test_gangs_unlike_each_other_that_start_one_by_one_ask_about_as_often_as_there_are_gangs(
+    world: World,
+) -> None:
+    full(world)
+    shapes = {f"g{number:02}": members for number, members in enumerate(partitions(GPUS, GPUS))}
+    for name, members in shapes.items():
+        gang(world, name, members)
+        world.advance(1)
+    names, order, before = [*shapes], list[str](), "node-1"
+    world.questions.clear()
+    for _ in names:
+        end(world, before)
+        world.advance(1)
+        [before] = running(world)
+        order.append(before)
+    assert order == names, "the oldest first"
+    assert len(world.questions) <= 2 * len(names)
+
+
+def test_the_more_urgent_one_looks_first(world: World) -> None:
+    full(world)
+    gang(world, "early", [8])
+    gang(world, "urgent", [4, 4], priorityClassName="urgent")
+    assert asked(world) == {"early": 1, "urgent": 1}
+    end(world, "node-1")
+    world.advance(1)
+    assert running(world) == {"urgent"}
+
+
+def test_what_is_freed_bit_by_bit_is_asked_for_when_it_is_enough(world: World) -> None:
+    full(world)
+    gang(world, "pair", [2, 2])
+    asked(world)
+    for number in range(3):
+        world.phase(f"node-1-{number}", "Succeeded")
+        assert asked(world) == {}
+    world.phase("node-1-3", "Succeeded")
+    assert asked(world) == {"pair": 1}
+    assert "pair" in running(world)
+
+
+def test_many_small_remnants_are_no_room_for_large_members(world: World) -> None:
+    for number in range(4):
+        full(world, f"node-{number}", 4)
+    gang(world, "large", [4, 4])
+    asked(world)
+    for number in range(4):
+        world.phase(f"node-{number}-0", "Succeeded")
+    assert asked(world) == {}
+    for name in ("node-0", "node-1"):
+        assert asked(world) == {}
+        end(world, name)
+    assert asked(world) == {"large": 1}
+
+
+def test_room_where_a_gang_may_not_go_is_none(world: World) -> None:
+    full(world)
+    full(world, "node-2")
+    world.api.patch(node_path("node-2"), {"metadata": {"labels": {"pool": "other"}}})
+    gang(world, "choosy", [8], nodeSelector={"pool": "mine"})
+    asked(world)
+    end(world, "node-2")
+    assert asked(world) == {}
+    world.api.patch(node_path("node-2"), {"metadata": {"labels": {"pool": "mine"}}})
+    assert asked(world) == {"choosy": 1}
+
+
+def test_room_in_several_racks_is_none_for_a_gang_that_is_to_be_in_one(world: World) -> None:
+    for number, rack in enumerate("aabb"):
+        full(world, f"node-{number}", 1)
+        world.api.patch(node_path(f"node-{number}"), {"metadata": {"labels": {vocabulary.RACK: rack}}})
+    gang(world, "near", [1, 1])
+    wish = {vocabulary.TOPOLOGY: "same-rack"}
+    world.api.patch(group_path("near"), {"metadata": {"annotations": wish}})
+    asked(world)
+    for number in (0, 2):
+        end(world, f"node-{number}")
+    assert asked(world) == {}
+    end(world, "node-3")
+    assert asked(world) == {"near": 1}
+
+
+def test_an_elastic_gang_looks_when_there_is_room_for_as_many_as_it_needs(world: World) -> None:
+    full(world)
+    world.group("elastic", minMember=2)
+    for number in range(4):
+        world.pod(f"elastic-{number}", 2, "elastic")
+    asked(world)
+    for number in range(4):
+        world.phase(f"node-1-{number}", "Succeeded")
+    world.advance(1)
+    assert sum(name.startswith("elastic") for name in world.bound()) == 2
+
+
+def test_whom_no_node_suits_looks_again_only_when_nodes_have_changed(world: World) -> None:
+    full(world)
+    world.answer = refuse(Reason.GPU_MODEL_MISMATCH)
+    gang(world, "wishful", [1])
+    asked(world)
+    end(world, "node-1")
+    assert asked(world) == {}
+    world.node("node-2", 1)
+    assert asked(world)["wishful"] >= 1
+
+
+def test_more_than_all_nodes_have_is_no_matter_where_fewer_need_to_start(world: World) -> None:
+    full(world)
+    world.answer = refuse(
+        Reason.INSUFFICIENT_GPUS, Rejection("", Reason.INSUFFICIENT_GPUS, "more than all have")
+    )
+    for name, needed in (("some", 1), ("all", 3)):
+        world.group(name, minMember=needed)
+        for number in range(3):
+            world.pod(f"{name}-{number}", 1, name)
+    asked(world)
+    end(world, "node-1")
+    assert asked(world).keys() == {"some"}
+
+
+def test_who_could_make_others_go_looks_whatever_is_free() -> None:
+    world = urgently(World())
+    full(world)
+    gang(world, "urgent", [8], priorityClassName="urgent")
+    asked(world)
+    world.phase("node-1-0", "Succeeded")
+    assert asked(world).keys() == {"urgent"}
+
+
+def test_those_that_are_refused_for_their_shape_let_the_next_ones_look_until_all_have(world: World) -> None:
+    """Sums say that there is room for each; it is the extender that knows better."""
+    full(world)
+    world.answer = refuse(Reason.TOPOLOGY_UNSATISFIED)
+    names = [f"g{number:02}" for number in range(24)]
+    for name in names:
+        gang(world, name, [8])
+    asked(world)
+    end(world, "node-1")
+    assert asked(world, 0.1) == dict.fromkeys(names, 1)
+
+
+def test_many_that_are_refused_for_their_shape_do_not_ask_all_the_time(world: World) -> None:
+    full(world)
+    world.answer = refuse(Reason.TOPOLOGY_UNSATISFIED)
+    names = [f"g{number:03}" for number in range(3 * FEW)]
+    for name in names:
+        gang(world, name, [1])
+    asked(world)
+    world.questions.clear()
+    for number in range(GPUS):
+        world.phase(f"node-1-{number}", "Succeeded")
+        world.advance(0.5)
+    seconds = GPUS * 0.5
+    assert len(world.questions) <= A_SECOND * seconds + 2 * len(names)
+    assert asked(world, RETRY_SECONDS).keys() == {*names}, "and none is forgotten"
+
+
+def refuse(reason: Reason, *more: Rejection) -> Callable[[PlanRequest], PlanAnswer]:
+    def answer(request: PlanRequest) -> PlanAnswer:
+        return Unplaceable(f"{request.group}-0", (*more, Rejection("node-1", reason, "")))
+
+    return answer
