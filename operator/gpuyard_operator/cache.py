@@ -78,6 +78,8 @@ class Cache:
         if resource in self._listed:
             return touched
         self._listed.add(resource)
+        if self.synced:
+            self._lost.begin()
         named = (groups.key_of(obj) for store in (self._groups, self._reservations) for obj in store.all())
         return {*self._members.keys(), *named}
 

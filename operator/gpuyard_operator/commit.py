@@ -10,9 +10,11 @@ none                    needed or more          before expiry             OPEN
 none                    needed or more          expired                   VOID: give up the places, plan anew
 none                    fewer than needed       any                       VOID: it cannot come true any more
 
-A member whose place is lost has nothing to bind to. One that is bound without a seat, by somebody else's hand, counts
-as bound: it must not stand alone either. The 4 s count from when the operator saw the first of them bound: what a pod
-says of that is by the API server's clock, and clocks differ. An operator that starts counts anew.
+A member whose place is lost has nothing to bind to. Where the gang can do without it the others go on, but such a
+Reservation counts as expired `LOST_SECONDS` after it was made: then that member gets another place. One that is bound
+without a seat, by somebody else's hand, counts as bound: it must not stand alone either. The 4 s count from when the
+operator saw the first of them bound: what a pod says of that is by the API server's clock, and clocks differ. An
+operator that starts counts anew.
 Likewise a Reservation that came into being before its eyes lasts `LEAST_SECONDS`, though its clock be ahead of the
 one by which the object expires; one that it finds when it starts expires when it says so.
 """
@@ -36,6 +38,9 @@ The extender holds binds for at most 3 s *before* the first of them goes through
 
 LEAST_SECONDS = 60.0
 """The extender keeps the places of a plan for so long, and longer where others have to go first."""
+
+LOST_SECONDS = 10.0
+"""Time enough for the others to be un-gated and bound."""
 
 Seen = Mapping[str, float]
 """When the operator first saw the pods on nodes so, by UID (what is not there it sees so now for the first time), and
@@ -79,6 +84,8 @@ def progress(
     bound = tuple(member for member, _ in seated if member.node)
     beside = _beside(reservation, members)
     half_until = undo_at(bound + beside, seen, now)
+    if any(member.waiting and member.uid in lost for member, _ in seated):
+        reservation = replace(reservation, expires=reservation.expires - LEAST_SECONDS + LOST_SECONDS)
     course, until = _course(reservation, len(pending), len(bound) + len(beside), half_until, now)
     short = len(bound) + len(beside) < max(1, reservation.needed)
     return Progress(course, pending, bound, beside, until, short)

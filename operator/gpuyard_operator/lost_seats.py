@@ -59,6 +59,11 @@ class LostSeats:
         """The UIDs of the members of a group whose seats are lost."""
         return self._lost.get(key, frozenset())
 
+    def begin(self) -> None:
+        """All was listed: a node that a Reservation names and that is not there was deleted before."""
+        self._gone |= {name for name in [*self._by_node.keys()] if self._node(name) is None}
+        self._look(place for name in self._gone for place in self._by_node.at(name))
+
     def reserve(self, key: Key, found: Reservation | None) -> None:
         """The Reservation of a group, as last seen."""
         before, after = self._places.pop(key, {}), _places(key, found)

@@ -14,6 +14,7 @@ from gpuyard.hardware.inventory import Inventory
 from gpuyard.writes import JSON, Write
 from gpuyard_operator.asking import LONGEST_SECONDS
 from gpuyard_operator.cache import PATHS, Cache
+from gpuyard_operator.commit import LOST_SECONDS
 from tests.gang_operator.test_preemption import full
 from tests.gang_operator.world import PLACES_SECONDS, World, node_path, pod_path
 
@@ -181,6 +182,66 @@ def test_what_happened_while_the_operator_was_down_is_noticed_too(
     world.restart()
     world.advance(1)
     assert nodes(world) == {"a": "node-2", "b": "node-3"}
+
+
+@pytest.mark.parametrize("order", [("reservations", "nodes", "pods"), ("pods", "nodes", "reservations")])
+def test_a_node_that_was_deleted_while_the_operator_was_down_is_missed_at_once(
+    world: World, order: tuple[str, ...]
+) -> None:
+    gang(world)
+    world.operator.stop()
+    world.delete(node_path("node-1"))
+    world.arrival = [*order, *(name for name in PATHS if name not in order)]
+    world.restart()
+    world.advance(1)
+    assert nodes(world) == {"a": "node-2", "b": "node-3"}
+
+
+def test_a_node_that_the_operator_hears_of_after_its_reservation_is_no_loss(world: World) -> None:
+    for number in (2, 3, 4):
+        world.delete(node_path(f"node-{number}"))
+    world.advance(1)
+    world.arrival = [*(name for name in PATHS if name != "nodes"), "nodes"]
+    world.node("node-5", gpus=1)
+    members(world)
+    world.api.writes.clear()
+    world.advance(1)
+    assert len(world.questions) == 1
+    assert nodes(world) == {"a": "node-1", "b": "node-5"}
+
+
+@lasting
+@pytest.mark.parametrize("gated", [True, False], ids=["before gates fall", "after"])
+def test_one_that_a_gang_can_do_without_gets_another_place_once_the_others_have_started(
+    world: World, harm: Harm, *, gated: bool
+) -> None:
+    for name in "abc":
+        world.pod(name)
+    world.binds_refused.update("abc")
+    world.api.fails = ungating if gated else world.api.fails
+    world.group(minMember=2)
+    world.advance(1)
+    assert nodes(world) == {"a": "node-1", "b": "node-2", "c": "node-3"}
+    harm(world, "node-1")
+    world.api.fails = lambda _: False
+    world.binds_refused -= {*"bc"}
+    world.advance(2)
+    assert world.bound() == {"b": "node-2", "c": "node-3"}
+    assert nodes(world) == {"a": "node-4"}
+
+
+@lasting
+def test_one_that_a_gang_can_do_without_gets_another_place_though_the_others_have_not_started(
+    world: World, harm: Harm
+) -> None:
+    for name in "abc":
+        world.pod(name)
+    world.binds_refused.update("abc")
+    world.group(minMember=2)
+    world.advance(1)
+    harm(world, "node-1")
+    world.advance(LOST_SECONDS)
+    assert {*nodes(world).values()} == {"node-2", "node-3", "node-4"}
 
 
 def test_an_extender_that_sees_it_late_is_not_asked_without_end(world: World) -> None:
