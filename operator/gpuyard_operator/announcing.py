@@ -39,6 +39,7 @@ class Announcer:
     def look(self, item: WorkItem) -> None:
         """Something may have been written about a group."""
         found = self._news(item.key)
+        item.hear(found.text if found else "", self._runtime.now())
         if _same(found, item.news):
             return
         item.news = found

@@ -40,7 +40,9 @@ Leaders that start at another time than their group are no members in all this, 
 that it counts: `Gang.minimum`.
 """
 
+import math
 from dataclasses import replace
+from typing import Final
 
 from gpuyard.verdicts import SCHEDULED
 from gpuyard.writes import Write
@@ -59,6 +61,9 @@ from gpuyard_operator.asking import Ask, Hold, Quest, Record, Refused
 from gpuyard_operator.gang import Gang, members_of
 from gpuyard_operator.status import Verdict
 from gpuyard_operator.view import Decision, View
+
+REFRESH_SECONDS: Final = 5.0
+"""What a gang without room is told is not written more often, however often it is refused, while the reason stays."""
 
 
 def reconcile(view: View, now: float) -> Decision:
@@ -127,7 +132,17 @@ def _pursue(gang: Gang, quest: Quest, view: View) -> Decision:
             verdict = late if started else reasons.unplaceable(answer)
             if view.admission is not None:
                 verdict = replace(verdict, in_line=not started and admission.stands_in_line(answer))
-            return Decision(gang.report(verdict), until, says=verdict.message)
+            told, again = _seldom(gang, verdict, view)
+            return Decision(gang.report(told), min(until, again), says=verdict.message)
+
+
+def _seldom(gang: Gang, verdict: Verdict, view: View) -> tuple[Verdict, float]:
+    """What to tell now, and when to look again: other numbers or causes of the same reason can wait a little."""
+    said, due = gang.group.condition(SCHEDULED), view.told_at + REFRESH_SECONDS
+    nothing_yet = (verdict.message, gang.scheduled().message)
+    if gang.now >= due or said.get("reason") != verdict.reason or said.get("message") in nothing_yet:
+        return verdict, math.inf
+    return replace(verdict, message=str(said.get("message"))), due
 
 
 def _queued(gang: Gang, queued: Queued) -> Decision:

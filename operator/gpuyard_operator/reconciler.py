@@ -105,6 +105,7 @@ class Reconciler:
         item.see(self._cache.pods(item.key), reservation, self._runtime.now())
         view = replace(
             self._cache.view(item.key),
+            told_at=item.told[1],
             seen=item.seen,
             leaving=item.leaving,
             known=Known(tuple(item.answers), self._unschedulable.opened(item.key), victims.lowest),

@@ -33,6 +33,8 @@ class View:
     """The Reservation of the group's name, whether or not it holds places."""
     seen: Seen = field(default_factory=dict)
     leaving: Seen = field(default_factory=dict)
+    told_at: float = 0.0
+    """Since when people are told what the condition Scheduled says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class WorkItem:
     looked: bool = False
     leaving: Seen = field(default_factory=dict)
     """The same of pods that have been told to go."""
+    told: tuple[str, float] = ("", 0.0)
+    """What the condition Scheduled says, and since when."""
     news: Told | None = None
     """The last reason of its group that was told to people, or is about to be."""
 
@@ -50,6 +52,11 @@ class WorkItem:
             seen[expires] = self.seen.get(expires, now if self.looked else 0.0)
         self.seen, self.looked = seen, True
         self.leaving = _since(self.leaving, (p for p in pods if p["metadata"].get("deletionTimestamp")), now)
+
+    def hear(self, message: str, now: float) -> None:
+        """Remember since when people are told this."""
+        if message != self.told[0]:
+            self.told = message, now
 
     def spend(self) -> None:
         """Places that were recorded are not recorded again, nor asked for again at once, should they be lost."""
