@@ -50,23 +50,18 @@ class Checks:
         if self._unlisted == PENDING:
             await self._runtime.sleep_until(self._runtime.now() + PENDING_SECONDS)
             return True
-        self._say()
         if not self._unlisted:
             ready.set()
-        pause = RESYNC_SECONDS if ready.is_set() and not self._known else SYNC_RETRY_SECONDS
+        pause = RESYNC_SECONDS if ready.is_set() and not self.problem else SYNC_RETRY_SECONDS
         await self._runtime.sleep_until(self._runtime.now() + pause)
         return True
 
     async def _watch(self) -> bool:
-        await self._runtime.sleep_until(self._runtime.now() + TELL_SECONDS)
-        if self._unlisted != PENDING:
-            self._say()
-        return True
-
-    def _say(self) -> None:
-        if self.problem != self._known:
+        if self._unlisted != PENDING and self.problem != self._known:
             self._known = self.problem
             self._tell(self._known)
+        await self._runtime.sleep_until(self._runtime.now() + TELL_SECONDS)
+        return True
 
     def _tell(self, problem: str) -> None:
         log.log(logging.WARNING if problem else logging.INFO, "%s", problem or "nothing is missing any more")
