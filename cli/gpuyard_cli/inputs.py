@@ -5,23 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-import yaml
+from gpuyard_kube import documents as written
+from gpuyard_kube.documents import InvalidDocumentError
 
 _OBJECT_FILES: Final = (".json", ".yaml", ".yml")
-_DEEPEST: Final = 20
-_NESTED: Final = 256
-"""JSON is refused when it goes deeper."""
-_MOST_VALUES: Final = 10**7
-
-
-class _Loader(yaml.CSafeLoader):
-    """As kubectl reads YAML: what looks like a date is a text."""
-
-    yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in found if not tag.endswith(":timestamp")]
-        for first, found in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-    }
 
 
 class InvalidInputError(Exception):
@@ -33,14 +20,14 @@ class InvalidInputError(Exception):
 
 
 def documents(path: Path) -> list[Any]:
-    """The YAML documents of a file, empty ones left out."""
-    return _read(path.read_text, path)
+    """The documents of a file, empty ones left out."""
+    return _of(path, lambda: written.read(path))
 
 
 def named(path: Path) -> list[Any]:
     """The documents of what `-f` names, as for kubectl: a file, a folder of files, or - for what is piped in."""
     if str(path) == "-":
-        return _read(sys.stdin.read, "standard input")
+        return _of("standard input", lambda: written.taken(sys.stdin.read))
     if not path.is_dir():
         return documents(path)
     files = sorted(file for file in path.iterdir() if file.suffix in _OBJECT_FILES)
@@ -49,63 +36,16 @@ def named(path: Path) -> list[Any]:
     return [found for file in files for found in documents(file)]
 
 
-def _read(read: Callable[[], str], file: Path | str) -> list[Any]:
+def parsed(text: str, file: str) -> list[Any]:
+    """The documents of a text that is from `file`."""
+    return _of(file, lambda: written.parsed(text))
+
+
+def _of(file: Path | str, read: Callable[[], list[Any]]) -> list[Any]:
     try:
-        return parsed(read(), file)
-    except OSError as error:
-        problem = error.strerror or str(error)
-        raise InvalidInputError(file, "", problem, "give a file that can be read") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(file, "", "not valid YAML", "write valid YAML") from error
-
-
-def parsed(text: str, file: Path | str) -> list[Any]:
-    """The YAML documents of a text that is from `file`."""
-    try:
-        found = list(yaml.load_all(text, Loader=_Loader))
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: what a tag says of its text is not so
-        where = getattr(error, "problem_mark", None)
-        line = f"line {where.line + 1}" if where else ""
-        problem = getattr(error, "problem", None) or "not valid YAML"
-        raise InvalidInputError(file, line, problem, "write valid YAML") from error
-    for document in found:
-        _check(file, document)
-    return [document for document in found if document is not None]
-
-
-def _check(file: Path | str, document: Any) -> None:
-    """Only what is JSON goes to an API server or an extender, where no alias stands for what it repeats."""
-    if _count(document, {}) > _MOST_VALUES:
-        problem = f"it has more than {_MOST_VALUES} values, counting what aliases repeat"
-        raise InvalidInputError(file, "", problem, "write a smaller file")
-    try:
-        orjson.dumps(document)
-    except TypeError as error:
-        remedy = "write only mappings with texts as keys, lists, texts, numbers, true and false"
-        raise InvalidInputError(file, _place(document), str(error), remedy) from error
-
-
-def _count(part: Any, known: dict[int, int], depth: int = 0) -> int:
-    """The values in a document; each mapping and list is looked at once, however often it is repeated."""
-    if not isinstance(part, dict | list) or depth > _NESTED:
-        return 1
-    if id(part) not in known:
-        known[id(part)] = 0  # what contains itself is no JSON anyway
-        within = part.values() if isinstance(part, dict) else part
-        known[id(part)] = 1 + sum(_count(each, known, depth + 1) for each in within)
-    return known[id(part)]
-
-
-def _place(document: Any, place: str = "", depth: int = 0) -> str:
-    """Where in a document the first thing is that is not JSON; not further down than people look."""
-    parts = enumerate(document) if isinstance(document, list) else ()
-    for key, part in document.items() if isinstance(document, dict) else parts:
-        try:
-            orjson.dumps(part)
-        except TypeError:
-            if depth < _DEEPEST:
-                return _place(part, f"{place}.{key}".lstrip("."), depth + 1)
-    return place
+        return read()
+    except InvalidDocumentError as fault:
+        raise InvalidInputError(file, fault.place, fault.problem, fault.remedy) from fault
 
 
 class Fields:

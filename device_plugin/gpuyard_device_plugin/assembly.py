@@ -6,8 +6,6 @@ Stands for the loading half of NVIDIA's api/config/v1 and of the kubelet's node 
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON
 from gpuyard.yard import InvalidYardError, YardNode
@@ -15,6 +13,8 @@ from gpuyard_device_plugin import config, config_files, node_inventory
 from gpuyard_device_plugin.config import InvalidConfigError, PluginConfig
 from gpuyard_device_plugin.config_files import SetupError
 from gpuyard_device_plugin.ports import PluginSpec
+from gpuyard_kube import documents
+from gpuyard_kube.documents import InvalidDocumentError
 
 __all__ = ["SetupError", "plugin_spec"]
 
@@ -62,9 +62,6 @@ def _yard(file: Path) -> dict[str, YardNode]:
 
 def _document(file: Path) -> Any:
     try:
-        return yaml.safe_load(file.read_text())
-    except OSError as error:
-        raise SetupError(f"{file}: {error.strerror or error}; name a file that can be read") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        problem = " ".join(str(error).split())
-        raise SetupError(f"{file}: not YAML: {problem}; correct the file") from error
+        return documents.only(file)
+    except InvalidDocumentError as error:
+        raise SetupError(f"{file}: {error}") from error

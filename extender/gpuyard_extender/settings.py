@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import yaml
-
 from gpuyard.policies import profiles, registry
 from gpuyard.policies.candidates import Policy
 from gpuyard.yard_fields import InvalidYardError
 from gpuyard_extender.certificates import Files
-from gpuyard_kube import arguments, logs
+from gpuyard_kube import arguments, documents, logs
+from gpuyard_kube.documents import InvalidDocumentError
 
 SCORE_STEP: Final = 151
 """Points between two ranks. kube-scheduler multiplies a score by 10: one rank outweighs all in-tree scores together,
@@ -106,15 +105,9 @@ def _policy(name: str, file: Path | None) -> str | Policy:
 
 def _profiles(file: Path) -> Mapping[str, Policy]:
     try:
-        return profiles.parse(yaml.safe_load(file.read_text("utf-8")))
-    except OSError as error:
-        fault = f"{error.strerror or error}; name a file that can be read"
-    except InvalidYardError as error:
-        fault = str(error)
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
-        # It is no text, names a day that never was, or has a tag that says what the value is not.
-        fault = f"not YAML: {' '.join(str(error).split())}; correct the file"
-    return parser().error(f"--profiles {file}: {fault}")
+        return profiles.parse(documents.only(file))
+    except (InvalidDocumentError, InvalidYardError) as fault:
+        return parser().error(f"--profiles {file}: {fault}")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -5,6 +5,7 @@ Law: what cannot be read is one InvalidTraceError that names file, line and reme
 
 import csv
 import gzip
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +103,9 @@ def read_order(path: Path) -> Order:
         match line.split(","):
             case ["P", name]:
                 pods.append(name)
+            case ["N", name, _] if name in ranks:
+                problem = f"the node {name} stands twice"
+                raise InvalidTraceError(f"{path}:{number}", problem, "leave out one of its lines")
             case ["N", name, rank] if rank.isdecimal():
                 ranks[name] = int(rank)
             case _:
@@ -132,7 +136,10 @@ def _pod(row: _Row) -> TracePod:
 def _read(path: Path, convert: Callable[[_Row], _Value], columns: tuple[str, ...]) -> Iterator[_Value]:
     reader = csv.DictReader(_text(path).splitlines(), restval="")
     try:
-        missing = [column for column in columns if column not in (reader.fieldnames or ())]
+        given = reader.fieldnames or ()
+        if twice := [column for column, times in Counter(given).items() if column and times > 1]:
+            raise InvalidTraceError(f"{path}:1", f"the column {twice[0]} stands twice", "leave out one")
+        missing = [column for column in columns if column not in given]
         if missing:
             raise InvalidTraceError(path, f"no column {missing[0]}", f"it needs {','.join(columns)}")
         for row in reader:

@@ -23,58 +23,10 @@ def test_documents_of_a_file_leave_out_empty_ones(tmp_path: Path) -> None:
     assert documents(tmp_path / "a.yaml") == [{"a": 1}, {"b": 2}]
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"a: [1,\nb: 2\n", "a.yaml: line 3: "),
-        (b"a: \xff\n", "a.yaml: "),
-        (b"when: !!timestamp 2024-99-99\n", "a.yaml: not valid YAML"),
-        (b"!!python/object:os.system {}\n", "a.yaml: line 1: "),
-    ],
-)
-def test_a_file_that_is_not_yaml_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
-    (tmp_path / "a.yaml").write_bytes(content)
-    with pytest.raises(InvalidInputError) as found:
+def test_what_cannot_be_read_is_refused_with_file_place_and_remedy(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("a: [1,\nb: 2\n")
+    with pytest.raises(InvalidInputError, match=r"/a\.yaml: line 3: .+; write valid YAML$"):
         documents(tmp_path / "a.yaml")
-    assert problem in str(found.value)
-    assert str(found.value).endswith("; write valid YAML")
-    assert "\n" not in str(found.value)
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("a: &a [*a]", "a.yaml: a.0.0"),
-        ("a: [{b: {1: 2}}]", "a.yaml: a.0.b: Dict key must be str"),
-        ("a: !!binary aGVsbG8=", "a.yaml: a: Type is not JSON serializable: bytes"),
-        ("a: {b: !!set {c}}", "a.yaml: a.b: Type is not JSON serializable: set"),
-        ("a: 99999999999999999999999", "a.yaml: a: Integer exceeds 64-bit range"),
-    ],
-)
-def test_what_no_json_can_say_is_refused_by_its_place(tmp_path: Path, content: str, problem: str) -> None:
-    (tmp_path / "a.yaml").write_text(content)
-    with pytest.raises(InvalidInputError) as found:
-        documents(tmp_path / "a.yaml")
-    text = str(found.value).removeprefix(f"{tmp_path}/")
-    assert text.startswith(problem)
-    assert text.endswith("; write only mappings with texts as keys, lists, texts, numbers, true and false")
-
-
-@pytest.mark.parametrize("kind", ["list", "mapping"])
-def test_a_file_that_aliases_make_endless_is_refused_at_once(tmp_path: Path, kind: str) -> None:
-    line = "[{}]" if kind == "list" else "{{a: {}}}"
-    lines = ["x0: &x0 [1]"]
-    for number in range(1, 40):
-        pair = f"*x{number - 1}, *x{number - 1}" if kind == "list" else f"[*x{number - 1}, *x{number - 1}]"
-        lines.append(f"x{number}: &x{number} {line.format(pair)}")
-    (tmp_path / "a.yaml").write_text("\n".join(lines))
-    with pytest.raises(InvalidInputError, match=r"a\.yaml: it has more than 10000000 values"):
-        documents(tmp_path / "a.yaml")
-
-
-def test_what_looks_like_a_date_is_a_text_as_for_kubectl(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("when: 2024-01-01\nnumber: 010\nright: yes\n")
-    assert documents(tmp_path / "a.yaml") == [{"when": "2024-01-01", "number": 8, "right": True}]
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_a_node_that_the_yard_does_not_know_waits_only_where_that_is_configured(
     ("yard", "config", "words"),
     [
         (YARD, "version: v9", "config.yaml: version"),
-        (YARD, "{", "config.yaml: not YAML"),
+        (YARD, "{", "config.yaml: line 2: .*; write valid YAML"),
         (YARD, "sharing: {mps: {resources: [{name: gpu, replicas: 99}]}}", "config.yaml: sharing.mps"),
         ("nodes: [{name: yard-1, gpus: {model: Tesla-T4, count: -1}}]", None, "yard.yaml: nodes"),
         ("nodes: []", None, "no node 'yard-1'.*--yard-node: none"),

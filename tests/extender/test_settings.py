@@ -50,13 +50,10 @@ def test_a_name_that_is_neither_is_answered_with_all_that_there_are(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"a: [1", "not YAML: "),
-        (b"a: 2026-13-45", "not YAML: month must be in 1..12; correct the file"),
-        (b"\xff", "not YAML: "),
-        (b"[" * 1000, "not YAML: "),
-        (b"own: {pack: !!int ''}", "not YAML: "),
-        (b"own: {pack: !!bool maybe}", "not YAML: "),
-        (b"own: {pack: !!timestamp x}", "not YAML: "),
+        (b"a: [1", "line 2: "),
+        (b"a: 2026-13-45", "a: '2026-13-45' is not a mapping; write key: value pairs"),
+        (b"\xff", "not valid YAML; write valid YAML"),
+        (b"a: {}\n---\nb: {}", "2 documents; write exactly one"),
         (b"", "profiles: none; write one, such as training: {topology: 3, pack: 1}"),
         (b"own: {pack: 0}", "own.pack: 0 is not a weight; write a whole number from 1 to 1000000"),
     ],
@@ -71,7 +68,7 @@ def test_a_file_that_cannot_be_used_is_named_with_field_and_remedy(
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = complaint(capsys, "--profiles", str(tmp_path / "none"))
-    assert told.endswith("none: No such file or directory; name a file that can be read")
+    assert told.endswith("none: No such file or directory; give a file that can be read")
 
 
 def test_a_complaint_is_short_whatever_the_file_stands_for(

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from gpuyard import shapes, vocabulary
 from gpuyard.shapes import Shape
 from gpuyard.writes import JSON
@@ -64,7 +62,7 @@ def read(path: Path, notes: Notes) -> dict[str, list[JSON]]:
 
 def _items(path: Path) -> Iterator[tuple[str, Any]]:
     """The objects with their places, those of Lists one by one."""
-    for number, document in enumerate(_documents(path)):
+    for number, document in enumerate(documents(path)):
         where = f"document {number}"
         if not isinstance(document, dict) or document.get("kind") != "List":
             yield where, document
@@ -72,14 +70,6 @@ def _items(path: Path) -> Iterator[tuple[str, Any]]:
         if not isinstance(document.get("items"), list):
             raise InvalidInputError(path, f"{where}: items", "a list of objects is needed", REMEDY)
         yield from ((f"{where}: items[{place}]", item) for place, item in enumerate(document["items"]))
-
-
-def _documents(path: Path) -> list[Any]:
-    """JSON is YAML, but is read a hundred times faster as what it is."""
-    try:
-        return [orjson.loads(path.read_bytes())]
-    except (OSError, orjson.JSONDecodeError):
-        return documents(path)
 
 
 def _kind(obj: Any) -> tuple[str, str] | None:
