@@ -18,6 +18,9 @@ _PLACES: Final = 1000
 _SIZES: Final = 4
 """Whole GPUs, halves, quarters, and whatever is smaller."""
 
+UNKNOWN: Final = parts.bounded(2**62)
+"""What a node without an inventory loses: more than any with one."""
+
 
 def lost(numbers: Collection[int], occupancy: Occupancy) -> int:
     """What is lost to whoever takes the devices of these numbers."""

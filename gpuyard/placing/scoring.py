@@ -28,8 +28,7 @@ from gpuyard.verdicts import Rejection
 _COUNTED: Final = 16
 """The most GPUs that a node without an inventory is believed to have: its count may be one of shares."""
 
-
-_SCALARS: Final = 4
+_SCALARS: Final = 5
 """The fields of `State` before the GPUs."""
 
 
@@ -52,12 +51,14 @@ class Row(NamedTuple):
     link_lost: int = 0
     """The pairs between those GPUs and the free ones that stay behind: what the node's best sets lose."""
     holes_lost: int = 0
-    """What it loses of its room for MIG instances (`holes.lost`), where the pod asks for some."""
+    """What it loses of its room for MIG instances (`holes.lost`), where the pod asks for some, or `holes.UNKNOWN`."""
 
 
 class State(NamedTuple):
     """One node, whoever asks: what is left of CPU, memory in MiB and each GPU; `tags`: the kinds of its pods."""
 
+    known: bool
+    """Whether it has an inventory."""
     cpu: int
     memory: int
     tags: int
@@ -74,8 +75,8 @@ def state(node: Node) -> State:
     model = code(parts.model(node))
     if node.occupancy is None:
         left = max(map(node.left, filter(requests.is_device_resource, allocatable)), default=0)
-        return State(cpu, memory, 0, model, (WHOLE,) * min(left, _COUNTED))
-    return State(cpu, memory, parts.tags(node), model, parts.free(node.occupancy))
+        return State(False, cpu, memory, 0, model, (WHOLE,) * min(left, _COUNTED))
+    return State(True, cpu, memory, parts.tags(node), model, parts.free(node.occupancy))
 
 
 def of_nodes(request: PodRequest, amounts: Amounts, nodes: Sequence[Node]) -> Candidates:
@@ -87,8 +88,9 @@ def of_nodes(request: PodRequest, amounts: Amounts, nodes: Sequence[Node]) -> Ca
 def candidates(amounts: Amounts, seed: str, rows: Matrix, states: Matrix) -> Candidates:
     """The same from lines of `Row` and of `stacked`; what a policy draws depends on `seed`."""
     total, free, requested, devices, milli, tag, link, link_lost, holes_lost = rows.T
-    cpu, memory, tags, model = states[:, :_SCALARS].T
+    known, cpu, memory, tags, model = states[:, :_SCALARS].T
     return Candidates(
+        known=known,
         total=total,
         free=free,
         requested=requested,
@@ -134,9 +136,9 @@ def row(request: PodRequest, node: Node) -> Row:
         return _row(request.wants, request.wishes, seen)
     asked = request.totals
     count = sum(asked.values())
-    tag = Shape(0, WHOLE, count).tag
     total, left = sum(map(node.total, asked)), sum(map(node.left, asked))
-    return Row(total, left, count, count, WHOLE if count else 0, tag)
+    lost = holes.UNKNOWN if _is_of_instances(asked) else 0
+    return Row(total, left, count, count, WHOLE if count else 0, Shape(0, WHOLE, count).tag, holes_lost=lost)
 
 
 @functools.lru_cache(maxsize=32768)
@@ -152,9 +154,12 @@ def _row(wants: tuple[Want, ...], wishes: Wishes, occupancy: Occupancy) -> Row:
         counts = WHOLE * len(occupancy.inventory.gpus), sum(parts.free(occupancy)), milli
     taken = _taken(wants, wishes, occupancy)
     pairs = _pairs({occupancy.devices[i].gpu for i in taken}, occupancy, {d.gpu for d in free})
-    instances = any(resource.startswith(vocabulary.MIG_PREFIX) for resource in asked)
-    lost = holes.lost(taken, occupancy) if instances else 0
+    lost = holes.lost(taken, occupancy) if _is_of_instances(asked) else 0
     return Row(*counts, count, milli, Shape(0, milli, count).tag, *pairs, lost)
+
+
+def _is_of_instances(asked: Iterable[str]) -> bool:
+    return any(resource.startswith(vocabulary.MIG_PREFIX) for resource in asked)
 
 
 @functools.lru_cache(maxsize=4096)

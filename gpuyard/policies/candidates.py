@@ -20,8 +20,11 @@ Matrix = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """One row a node. What is not known of a node counts as nothing: no GPUs, no links between them."""
+    """One row a node. What is not known of a node counts as nothing, such as links between its GPUs."""
 
+    known: Column
+    """1: its inventory is known; 0: only counts of devices, of which each stands for a GPU that is free or not, and
+    the model. `counted.known_first` is for policies that look further."""
     total: Column
     """Devices of the kinds that the pod asks for."""
     free: Column
@@ -31,7 +34,8 @@ class Candidates:
     link_lost: Column
     """The links between those GPUs and the free ones that stay behind: what the node's best sets lose."""
     holes_lost: Column
-    """What of the room for MIG instances is gone once the pod has its own (`placing.holes`); 0 if it has none."""
+    """What of the room for MIG instances is gone once the pod has its own (`placing.holes`); 0 if it has none.
+    Where that is not known it counts as more than anybody loses."""
     cpu: Column
     """Thousandths of a CPU; memory in MiB."""
     memory: Column

@@ -1,6 +1,8 @@
 """The baselines of "Beware of Fragmentation" (USENIX ATC '23), as the authors' simulator computes them.
 
 Law: every score is cut down to a whole number from 0 to 100, so that ties are common; whoever asks breaks them.
+The simulator knows all of a node; where only counts are known, each device that is free counts as a whole GPU, and
+policies that look for what runs on a node put it after all others.
 """
 
 from typing import Final
@@ -9,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuyard.policies.candidates import Candidates, Matrix, taken
+from gpuyard.policies.counted import known_first
 from gpuyard.policies.workload import WHOLE, Column
 
 _MOST_CPU: Final = 128_000
@@ -44,7 +47,7 @@ def clustering(candidates: Candidates) -> Column:
     own, found = candidates.tag, candidates.tags
     kinds = np.select([found == own, (found & own) != 0, found == 0], [75, 50, 25], 0)
     room = 25 * np.maximum(_MOST_GPU - candidates.gpus.sum(axis=1), 0) // _MOST_GPU
-    return np.where(candidates.count > 0, kinds + room, 0)
+    return known_first(candidates, np.where(candidates.count > 0, kinds + room, 0))
 
 
 def packing(candidates: Candidates) -> Column:
@@ -56,7 +59,7 @@ def packing(candidates: Candidates) -> Column:
     scores = np.where(opened > 0, np.maximum(50 - opened, 33), np.maximum(100 - left // 10, 50))
     installed = (gpus == WHOLE).sum(axis=1)
     scores = np.where(candidates.tags == 0, np.maximum(33 - installed, installed), scores)
-    return np.where(count > 0, scores, 0)
+    return known_first(candidates, np.where(count > 0, scores, 0))
 
 
 def _asked(candidates: Candidates) -> Column:

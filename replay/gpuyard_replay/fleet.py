@@ -66,6 +66,7 @@ class Fleet:
         """These rows, as a policy sees them. A trace knows no links between GPUs."""
         nothing, gpus = self._nothing[rows], self.gpus[rows]
         return Candidates(
+            known=nothing + 1,
             total=self._total[rows],
             free=np.add.reduce(gpus, 1),
             requested=nothing + shape.gpus * shape.milli,

@@ -16,6 +16,7 @@ def candidates(
     table = np.array(gpus, np.int64)
     ones = np.ones(len(gpus), np.int64)
     return Candidates(
+        known=ones,
         total=ones * 1000 * table.shape[1],
         free=table.sum(axis=1),
         requested=ones * shape.gpus * shape.milli,
