@@ -15,6 +15,7 @@ from gpuyard_cli.auditing import Audited, Silent, look
 from gpuyard_cli.live_accounts import LiveAccounts
 from gpuyard_kube.http import HttpApi
 from tests.gpuyard.audited import NODE, Books, Tenant, holding
+from tests.listening import listening
 
 PARTS = f"/api/v1/namespaces/{vocabulary.NAMESPACE}/pods"
 PLUGIN = f"{PARTS}/plugin-1:8082/proxy{accounts.PLUGIN_PATH}"
@@ -61,17 +62,14 @@ class Server:
 
     def asked(self, question: Any) -> Any:
         async def scene() -> Any:
-            server = web.Server(self.answer)  # type: ignore[arg-type]
-            runner = web.ServerRunner(server)
-            await runner.setup()
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            host, port = runner.addresses[0][:2]
-            api = HttpApi.at(f"http://{host}:{port}")
-            try:
-                return await question(LiveAccounts(api))
-            finally:
-                await api.close()
-                await runner.cleanup()
+            app = web.Application()
+            app.router.add_route("*", "/{path:.*}", self.answer)
+            async with listening(app) as url:
+                api = HttpApi.at(url)
+                try:
+                    return await question(LiveAccounts(api))
+                finally:
+                    await api.close()
 
         return asyncio.run(scene())
 

@@ -124,20 +124,6 @@ class SmallApi:
             self.steps.call_at(self.steps.now(), f"{event} {resource}", hand_on)
 
 
-def settle(steps: Steps, until: float | None = None) -> None:
-    """Do everything that is due; with `until`, also what becomes due up to that moment."""
-    for _ in range(20_000):
-        if steps.step() is not None:
-            continue
-        following = steps.next_at()
-        if until is None or following is None or following > until:
-            if until is not None and until > steps.now():
-                steps.advance_to(until)
-            return
-        steps.advance_to(following)
-    raise AssertionError("does not settle")
-
-
 def node(
     name: str, *, cpu: str = "8", pods: str = "110", labels: dict[str, str] | None = None, **more: Any
 ) -> JSON:

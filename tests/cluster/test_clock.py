@@ -4,6 +4,7 @@ import pytest
 
 from gpuyard_cluster import clock as clock_module
 from gpuyard_cluster.clock import Steps
+from tests.stepping import settle
 
 
 def test_items_run_one_at_a_time_in_the_order_of_their_queueing() -> None:
@@ -75,8 +76,7 @@ def test_work_sleeps_until_its_moment_and_goes_on_then() -> None:
     clock.step()
     assert log == [0.0]
     clock.advance_to(3.0)
-    while clock.step():
-        pass
+    settle(clock)
     assert log == [0.0, 3.0]
 
 
@@ -89,15 +89,12 @@ def test_a_signal_wakes_everyone_who_waits_and_a_deadline_those_who_waited_in_va
 
     clock.spawn(wait("patient", None), "patient")
     clock.spawn(wait("hasty", 1.0), "hasty")
-    while clock.step():
-        pass
+    settle(clock)
     clock.advance_to(1.0)
-    while clock.step():
-        pass
+    settle(clock)
     assert log == [("hasty", False)]
     signal.fire()
-    while clock.step():
-        pass
+    settle(clock)
     assert log == [("hasty", False), ("patient", True)]
     assert clock.next_at() is None, "a wait that is over leaves no timer behind"
 

@@ -2,6 +2,7 @@
 
 from gpuyard_cluster.clock import Death, Steps
 from gpuyard_cluster.scopes import Scope
+from tests.stepping import settle
 
 
 def test_a_part_that_died_does_nothing_more_and_the_others_go_on() -> None:
@@ -15,8 +16,7 @@ def test_a_part_that_died_does_nothing_more_and_the_others_go_on() -> None:
 
     doomed.spawn(tick("doomed"), "doomed")
     other.spawn(tick("other"), "other")
-    while clock.step():
-        pass
+    settle(clock)
     doomed.end()
     while (following := clock.next_at()) is not None:
         clock.advance_to(following)

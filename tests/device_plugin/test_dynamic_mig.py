@@ -15,6 +15,7 @@ from gpuyard_device_plugin.on_demand import PATIENCE_SECONDS, TEAR_DOWN_SECONDS
 from gpuyard_device_plugin.service import AllocationRefusedError, NotReadyError, PluginSpec
 from tests.device_plugin.fakes import NODE, gpus, pod
 from tests.device_plugin.world import World
+from tests.stepping import settle
 
 CONFIG = PluginConfig(mig_strategy=MigStrategy.DYNAMIC)
 ONE_G, THREE_G, FOUR_G = (f"nvidia.com/mig-{name}" for name in ("1g.5gb", "3g.20gb", "4g.20gb"))
@@ -62,12 +63,7 @@ class Yard(World):
         self.see_node()
 
     def later(self, seconds: float) -> None:
-        until = self.steps.now() + seconds
-        self.settle()
-        while (following := self.steps.next_at()) is not None and following <= until:
-            self.steps.advance_to(following)
-            self.settle()
-        self.steps.advance_to(until)
+        settle(self.steps, self.steps.now() + seconds)
         self.see_node()
 
     def starting(self, *ids: str) -> list[str]:

@@ -18,6 +18,7 @@ from gpuyard_device_plugin import options, starting
 from gpuyard_device_plugin.main import main
 from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, merge
 from tests.device_plugin.grpc_kubelet import DEADLINE_SECONDS, GrpcKubelet, short_folder
+from tests.listening import listening
 
 YARD = f"nodes: [{{name: {NODE}, gpus: {{model: Tesla-T4, count: 2}}}}]"
 PATH = f"/api/v1/nodes/{NODE}"
@@ -52,14 +53,8 @@ async def api_server(api: MemoryApi, written: asyncio.Event | None = None) -> As
     app = web.Application()
     app.add_routes([web.get(PATH, one), web.patch(PATH, patched)])
     app.add_routes([web.get("/api/v1/nodes", several), web.get("/api/v1/pods", several)])
-    runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with listening(app) as url:
+        yield url
 
 
 @asynccontextmanager

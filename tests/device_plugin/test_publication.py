@@ -11,6 +11,7 @@ from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
 from gpuyard_device_plugin.publication import Publication, difference
 from tests.device_plugin.fakes import NODE, MemoryApi, gpus
+from tests.stepping import settle
 
 WHOLE = Inventory(gpus(2))
 SHARED = Inventory(gpus(2), Sharing(SharingMode.TIME_SLICING, 4))
@@ -29,8 +30,7 @@ class Scene:
 
     def write(self) -> None:
         self.steps.spawn(self.publication.write(), "publish")
-        while self.steps.step():
-            pass
+        settle(self.steps)
 
     @property
     def node(self) -> JSON:
@@ -84,8 +84,7 @@ def test_a_failed_write_is_tried_again_later_and_later() -> None:
     while (when := scene.steps.next_at()) is not None:
         pauses.append(when - scene.steps.now())
         scene.steps.advance_to(when)
-        while scene.steps.step():
-            pass
+        settle(scene.steps)
     assert pauses == [0.5, 1.0, 2.0]
     assert vocabulary.INVENTORY in scene.node["metadata"]["annotations"]
 

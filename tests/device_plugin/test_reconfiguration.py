@@ -10,6 +10,7 @@ from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.wiring.steps import StepsYard
 from gpuyard_device_plugin.advertised import FORGET_SECONDS
+from tests.stepping import settle
 
 GPU, SHARED = vocabulary.GPU, vocabulary.GPU_SHARED
 PODS = "/api/v1/namespaces/default/pods"
@@ -37,12 +38,7 @@ class Node:
         return [device.health for device in self.yard.plugin("n").devices(resource)]
 
     def pass_on(self, seconds: float) -> None:
-        until = self.yard.clock.now() + seconds
-        self.yard.settle()
-        while (following := self.yard.clock.next_at()) is not None and following <= until:
-            self.yard.clock.advance_to(following)
-            self.yard.settle()
-        self.yard.clock.advance_to(until)
+        settle(self.yard.clock, self.yard.clock.now() + seconds)
 
     def submit(self, name: str, resource: str, count: int = 1) -> None:
         limits = {"resources": {"limits": {resource: str(count)}}}

@@ -9,6 +9,7 @@ from gpuyard_device_plugin.pod_devices import PodDevices
 from gpuyard_device_plugin.ports import PluginSpec, Ports
 from gpuyard_device_plugin.service import DevicePlugin
 from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus, report
+from tests.stepping import settle
 
 
 class World:
@@ -42,8 +43,7 @@ class World:
         self.settle()
 
     def settle(self) -> None:
-        while self.steps.step():
-            pass
+        settle(self.steps)
 
     def indexes(self, obj: JSON, container: str = "train") -> list[int]:
         index = {gpu.uuid: gpu.index for gpu in self.spec.gpus}

@@ -13,6 +13,7 @@ from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
+from tests.stepping import settle
 
 _versions = itertools.count(1)
 
@@ -253,17 +254,11 @@ class Stage:
 
     def settle(self) -> None:
         """Do all that is due now."""
-        while self.clock.step() is not None:
-            pass
+        settle(self.clock)
 
     def wait(self, seconds: float) -> None:
         """Let time pass, and do all that falls due on the way."""
-        until = self.clock.now() + seconds
-        self.settle()
-        while (following := self.clock.next_at()) is not None and following <= until:
-            self.clock.advance_to(following)
-            self.settle()
-        self.clock.advance_to(until)
+        settle(self.clock, self.clock.now() + seconds)
 
     def bound(self, pod: JSON, node: str) -> str:
         """Bind at once; the error."""

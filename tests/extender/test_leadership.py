@@ -18,6 +18,7 @@ from gpuyard_extender.leadership import (
     SETTLE_SECONDS,
     Leadership,
 )
+from tests.stepping import settle
 
 FIRST, SECOND, LAPTOP = Address("10.0.0.1", 8081), Address("10.0.0.2", 8081), Address("172.18.0.1", 9000)
 
@@ -123,15 +124,7 @@ class Cluster:
         self.clock.spawn(work, "work")
 
     def run(self, seconds: float) -> None:
-        until = self.clock.now() + seconds
-        while True:
-            while self.clock.step():
-                pass
-            following = self.clock.next_at()
-            if following is None or following > until:
-                break
-            self.clock.advance_to(following)
-        self.clock.advance_to(until)
+        settle(self.clock, self.clock.now() + seconds)
 
     def seconds_until_leads(self, who: Leadership) -> float:
         began = self.clock.now()

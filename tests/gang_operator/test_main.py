@@ -26,6 +26,7 @@ from gpuyard_operator.main import _until_stopped, main, run
 from gpuyard_operator.settings import Settings
 from tests.gang_operator.recorder import Recorder
 from tests.gang_operator.world import group_path, pod_path
+from tests.listening import listening
 
 PATIENCE = 30.0
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{vocabulary.NAMESPACE}/leases"
@@ -59,14 +60,8 @@ async def extender() -> AsyncIterator[str]:
 
     application = web.Application()
     application.router.add_post("/v1/plans", plans)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with listening(application) as url:
+        yield url
 
 
 @dataclass

@@ -16,6 +16,7 @@ from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_operator.planner import HttpPlanner, Trust
 from tests.extender.served import files, make_certificates
+from tests.listening import listening
 
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 REQUEST = PlanRequest("default", "ring", 2, ("uid-a", "uid-b"))
@@ -42,13 +43,8 @@ async def serving(plans: Handler, tls: ssl.SSLContext | None = None) -> AsyncIte
     """The URL of an extender that answers with `plans`."""
     application = web.Application()
     application.router.add_post("/v1/plans", plans)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
-        yield f"http{'s' if tls else ''}://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with listening(application, tls) as url:
+        yield url
 
 
 def test_the_question_and_the_answer_travel_as_the_contract_says() -> None:

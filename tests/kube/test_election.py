@@ -7,6 +7,7 @@ import pytest
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_kube.election import Candidate, Sight, decide, keep, lead, leads, release
+from tests.stepping import settle
 
 
 class OneLease:
@@ -59,22 +60,11 @@ def elect(clock: Steps, api: OneLease, who: Candidate, log: list[str]) -> None:
     clock.spawn(life(), who.identity)
 
 
-def run_until(clock: Steps, moment: float) -> None:
-    while True:
-        while clock.step():
-            pass
-        following = clock.next_at()
-        if following is None or following > moment:
-            break
-        clock.advance_to(following)
-    clock.advance_to(moment)
-
-
 def test_of_two_candidates_one_leads_for_as_long_as_it_lives() -> None:
     clock, api, log = Steps(), OneLease(), list[str]()
     elect(clock, api, candidate("a"), log)
     elect(clock, api, candidate("b"), log)
-    run_until(clock, clock.now() + 600)
+    settle(clock, clock.now() + 600)
     assert log == ["a leads"]
 
 
@@ -85,20 +75,20 @@ def test_a_dead_leader_is_followed_after_its_lease_has_run_out() -> None:
         "spec": {"holderIdentity": "dead", "leaseDurationSeconds": 15, "renewTime": "1999-01-01T00:00:00Z"},
     }
     elect(clock, api, candidate("b"), log)
-    run_until(clock, clock.now() + 14)
+    settle(clock, clock.now() + 14)
     assert log == [], (
         "a foreign clock in the Lease is not believed: its life counts from when it was first seen"
     )
-    run_until(clock, clock.now() + 4)
+    settle(clock, clock.now() + 4)
     assert log == ["b leads"]
 
 
 def test_a_leader_that_cannot_renew_steps_down_before_another_may_lead() -> None:
     clock, api, log = Steps(), OneLease(), list[str]()
     elect(clock, api, candidate("a"), log)
-    run_until(clock, clock.now() + 1)
+    settle(clock, clock.now() + 1)
     api.down = True
-    run_until(clock, clock.now() + 14)
+    settle(clock, clock.now() + 14)
     assert log == ["a leads", "a has lost"]
 
 
@@ -106,12 +96,12 @@ def test_a_leader_that_cannot_renew_steps_down_before_another_may_lead() -> None
 def test_it_does_so_in_time_whatever_its_clock_is_set_to(step: float) -> None:
     clock, api, log = SetClock(), OneLease(), list[str]()
     elect(clock, api, candidate("a"), log)
-    run_until(clock, clock.steady() + 1)
+    settle(clock, clock.steady() + 1)
     clock.by = step
-    run_until(clock, clock.steady() + 30)
+    settle(clock, clock.steady() + 30)
     assert log == ["a leads"], "it goes on while it can renew"
     api.down = True
-    run_until(clock, clock.steady() + 14)
+    settle(clock, clock.steady() + 14)
     assert log == ["a leads", "a has lost"]
 
 
@@ -120,11 +110,11 @@ def test_nobody_follows_before_a_lease_has_run_out_whatever_the_clock_is_set_to(
     clock, api, log = SetClock(), OneLease(), list[str]()
     api.lease = clock.complete(lead(api, clock, candidate("dead")))
     elect(clock, api, candidate("b"), log)
-    run_until(clock, clock.steady() + 1)
+    settle(clock, clock.steady() + 1)
     clock.by = step
-    run_until(clock, clock.steady() + 13)
+    settle(clock, clock.steady() + 13)
     assert log == []
-    run_until(clock, clock.steady() + 4)
+    settle(clock, clock.steady() + 4)
     assert log == ["b leads"]
 
 
@@ -132,11 +122,11 @@ def test_what_it_waits_for_is_logged_once(caplog: pytest.LogCaptureFixture) -> N
     clock, api, log = Steps(), OneLease(), list[str]()
     api.down = True
     elect(clock, api, candidate("a"), log)
-    run_until(clock, clock.now() + 5)
+    settle(clock, clock.now() + 5)
     api.down = False
-    run_until(clock, clock.now() + 2)
+    settle(clock, clock.now() + 2)
     elect(clock, api, candidate("b"), log)
-    run_until(clock, clock.now() + 10)
+    settle(clock, clock.now() + 10)
     assert log == ["a leads"]
     assert caplog.messages == [
         "waiting for the Lease gpuyard-system/operator: down",

@@ -3,6 +3,7 @@
 from gpuyard.writes import Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_kube.fences import FencedApi
+from tests.stepping import settle
 
 WRITE = Write("POST", "/leases")
 
@@ -45,11 +46,9 @@ def test_it_is_quiet_when_the_last_write_is_answered_and_nobody_waits_longer_tha
     clock.spawn(write(), "write")
     for seconds in (0.5, 5.0):
         clock.spawn(listen(seconds), "listen")
-    while clock.step():
-        pass
+    settle(clock)
     assert heard == []
     for moment in (0.5, 1.0):
         clock.advance_to(began + moment)
-        while clock.step():
-            pass
+        settle(clock)
     assert heard == [(0.5, False), (5.0, True)]

@@ -1,6 +1,7 @@
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.clock import Steps
 from gpuyard_kube.recording import BURST, REFILL_SECONDS, SIMILAR, Recorder, Source, Told
+from tests.stepping import settle
 
 POD: JSON = {
     "apiVersion": "v1",
@@ -30,8 +31,7 @@ class Desk:
 
     def tell(self, text: str, **more: object) -> None:
         self.recorder.record(KUBELET, Told(POD, "Pulled", text, **more))  # type: ignore[arg-type]
-        while self.steps.step():
-            pass
+        settle(self.steps)
 
     def bodies(self) -> list[JSON]:
         return [write.body for write in self.api.sent if isinstance(write.body, dict)]

@@ -12,6 +12,7 @@ from gpuyard_cluster.apiserver.admission.webhook_services import NOWHERE
 from gpuyard_cluster.apiserver.auth.certificates import Authority
 from gpuyard_cluster.apiserver.webhook_calls import call_webhook
 from gpuyard_kube.runtime import AsyncioRuntime
+from tests.listening import listening
 
 SERVICE = "hooks.default.svc"
 Handler = Callable[[web.Request], Awaitable[web.Response]]
@@ -33,15 +34,8 @@ async def webhook(folder: Path, handler: Handler) -> AsyncIterator[Call]:
     tls.load_cert_chain(folder / "crt", folder / "key")
     application = web.Application()
     application.router.add_post("/check", handler)
-    runner = web.AppRunner(application, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
-    await site.start()
-    host, port = runner.addresses[0][:2]
-    try:
-        yield Call("h", f"https://{host}:{port}/check", 5, b"{}", authority.certificate.decode())
-    finally:
-        await runner.cleanup()
+    async with listening(application, tls) as url:
+        yield Call("h", f"{url}/check", 5, b"{}", authority.certificate.decode())
 
 
 def asked(folder: Path, change: Callable[[Call], Call], handler: Handler = echo) -> Answer:

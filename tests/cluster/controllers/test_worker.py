@@ -5,6 +5,7 @@ from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.controllers.worker import Worker
+from tests.stepping import settle
 
 
 class Writer(Worker):
@@ -35,22 +36,17 @@ class Writer(Worker):
         self.written.append((self._runtime.now(), word))
 
 
-def run(steps: Steps) -> None:
-    while steps.step() is not None:
-        pass
-
-
 def test_one_thing_is_done_after_the_other_each_when_it_is_due() -> None:
     steps = Steps()
     writer, now = Writer(steps), steps.now()
     writer.start()
     for word, delay in (("later", 5.0), ("a", 0.0), ("b", 0.0)):
         writer.tell(word, now + delay)
-    run(steps)
+    settle(steps)
     assert writer.written == [(now, "a"), (now, "b")]
     assert steps.next_at() == now + 5.0
     steps.advance_to(now + 5.0)
-    run(steps)
+    settle(steps)
     assert writer.written[2:] == [(now + 5.0, "later")]
 
 
@@ -60,11 +56,11 @@ def test_nothing_is_done_before_each_list_has_come() -> None:
     writer.start()
     writer.tell("a", steps.now())
     for resource in ("pods", "nodes"):
-        run(steps)
+        settle(steps)
         assert not writer.written
         assert steps.next_at() is None
         writer.list_comes(resource)
-    run(steps)
+    settle(steps)
     assert [word for _, word in writer.written] == ["a"]
 
 
@@ -72,8 +68,8 @@ def test_nothing_is_done_once_it_is_stopped() -> None:
     steps = Steps()
     writer = Writer(steps)
     writer.start()
-    run(steps)
+    settle(steps)
     writer.stop()
     writer.tell("a", steps.now())
-    run(steps)
+    settle(steps)
     assert not writer.written

@@ -12,7 +12,7 @@ from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
 from gpuyard_cluster.controllers.service import ControllerManager
 from gpuyard_kube.timestamps import rfc3339
 from tests.cluster.controllers.faulty_api import FaultyApi
-from tests.cluster.small_api import settle
+from tests.stepping import settle
 
 BASES = {
     "deployments": "/apis/apps/v1",

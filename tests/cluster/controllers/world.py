@@ -10,7 +10,7 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.controllers.garbage_collector import GarbageCollector
 from gpuyard_cluster.controllers.namespaces import NamespaceController
 from tests.cluster.controllers.faulty_api import FaultyApi
-from tests.cluster.small_api import settle
+from tests.stepping import settle
 
 RESOURCES = {plural: f"/api/v1/{plural}" for plural in ("configmaps", "secrets", "pods")}
 NAMESPACES = {"namespaces": "/api/v1/namespaces"}

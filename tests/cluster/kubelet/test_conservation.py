@@ -22,7 +22,8 @@ from gpuyard_cluster.kubelet.service import Kubelet
 from gpuyard_cluster.scheduler.event_handlers import RESOURCES
 from gpuyard_cluster.scheduler.service import Scheduler
 from tests.cluster.kubelet.counting_plugin import CountingPlugin, listed
-from tests.cluster.small_api import pod, settle
+from tests.cluster.small_api import pod
+from tests.stepping import settle
 
 CHIP = "example.com/chip"
 NODES = ("node-1", "node-2")

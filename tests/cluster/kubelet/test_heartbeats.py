@@ -3,6 +3,7 @@ from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.kubelet.heartbeats import AGAIN_SECONDS, LEASES, RENEW_SECONDS, Heart
+from tests.stepping import settle
 
 
 class Chest:
@@ -19,15 +20,7 @@ class Chest:
         self.heart.node = self.steps.complete(self.api.send(write)).body
 
     def later(self, seconds: float) -> None:
-        end = self.steps.now() + seconds
-        while True:
-            while self.steps.step():
-                pass
-            following = self.steps.next_at()
-            if following is None or following > end:
-                break
-            self.steps.advance_to(following)
-        self.steps.advance_to(end)
+        settle(self.steps, self.steps.now() + seconds)
 
     def lease(self) -> JSON | None:
         reply: Reply = self.steps.complete(self.api.read(f"{LEASES}/node-1"))

@@ -8,7 +8,7 @@ from gpuyard_cluster.kubelet.allocation import PluginError
 from gpuyard_cluster.logs import NoLogsError
 from tests.cluster.kubelet.counting_plugin import listed
 from tests.cluster.kubelet.world import GPU, World, log, told
-from tests.cluster.small_api import settle
+from tests.stepping import settle
 
 
 def conditions(found: JSON) -> dict[str, str]:

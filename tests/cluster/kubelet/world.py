@@ -9,7 +9,8 @@ from gpuyard_cluster.kubelet.disks import MemoryDisk
 from gpuyard_cluster.kubelet.node_status import Machine
 from gpuyard_cluster.kubelet.service import Kubelet
 from tests.cluster.kubelet.counting_plugin import CountingPlugin, listed
-from tests.cluster.small_api import SmallApi, pod, settle
+from tests.cluster.small_api import SmallApi, pod
+from tests.stepping import settle
 
 GPU = "nvidia.com/gpu"
 MACHINE = Machine("node-1", {"rack": "r1"}, {"cpu": "8", "memory": "32Gi", "pods": "5"})

@@ -8,6 +8,7 @@ from aiohttp import web
 from gpuyard_cluster.scheduler import http_extender
 from gpuyard_cluster.scheduler.extenders import ExtenderConfig, ExtenderError
 from gpuyard_cluster.scheduler.http_extender import HttpExtenderClient
+from tests.listening import listening
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -18,16 +19,12 @@ def served(handler: Handler, story: Callable[[HttpExtenderClient], Awaitable[Any
     async def run() -> Any:
         app = web.Application()
         app.router.add_post("/a/{verb}", handler)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        client = HttpExtenderClient(f"http://127.0.0.1:{runner.addresses[0][1]}/a/", ExtenderConfig())
-        try:
-            return await story(client)
-        finally:
-            await client.close()
-            await runner.cleanup()
+        async with listening(app) as url:
+            client = HttpExtenderClient(f"{url}/a/", ExtenderConfig())
+            try:
+                return await story(client)
+            finally:
+                await client.close()
 
     return asyncio.run(run())
 

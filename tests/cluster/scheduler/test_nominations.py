@@ -3,7 +3,8 @@
 import pytest
 
 from tests.cluster.scheduler.world import GPU, World, taken
-from tests.cluster.small_api import node, pod, settle
+from tests.cluster.small_api import node, pod
+from tests.stepping import settle
 
 TERMINATING = "preemption: not eligible due to a terminating pod on the nominated node."
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from gpuyard.pods.amounts import requests_of
 from gpuyard.writes import JSON, Write
 from tests.cluster.scheduler.world import GPU, World, budget, nobody, rejecting, taken
-from tests.cluster.small_api import node, pod, settle
+from tests.cluster.small_api import node, pod
+from tests.stepping import settle
 
 FULL = f"0/1 nodes are available: 1 Insufficient {GPU}."
 

@@ -6,7 +6,8 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.scheduler.pods import PROFILES
 from gpuyard_cluster.scheduler.service import Scheduler
 from tests.cluster.scheduler.world import GPU, World, nobody, rejecting
-from tests.cluster.small_api import SmallApi, node, pod, settle
+from tests.cluster.small_api import SmallApi, node, pod
+from tests.stepping import settle
 
 
 @pytest.fixture

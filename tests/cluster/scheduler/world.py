@@ -10,7 +10,8 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.scheduler.extenders import Extender, ExtenderConfig
 from gpuyard_cluster.scheduler.service import Scheduler
 from tests.cluster.scheduler.scripted_extender import ScriptedExtender
-from tests.cluster.small_api import SmallApi, node, pod, settle
+from tests.cluster.small_api import SmallApi, node, pod
+from tests.stepping import settle
 
 GPU = "nvidia.com/gpu"
 _PLURALS = {"Pod": "pods", "Node": "nodes", "PodDisruptionBudget": "poddisruptionbudgets"}

@@ -6,6 +6,7 @@ from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.scopes import Scope
 from gpuyard_cluster.wiring.mortal import MortalApi, Part
+from tests.stepping import settle
 
 CONFIGS = "/api/v1/namespaces/default/configmaps"
 
@@ -45,8 +46,7 @@ def test_a_part_that_is_killed_after_its_write_does_nothing_more() -> None:
         log.append("goes on")
 
     scope.spawn(work(), "work")
-    while clock.step():
-        pass
+    settle(clock)
     assert log == ["sends"]
     assert clock.complete(DirectApi(server, "me").read(f"{CONFIGS}/a")).ok
 
