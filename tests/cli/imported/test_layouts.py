@@ -11,7 +11,6 @@ from gpuyard_cli.imported import layouts
 
 A100 = "NVIDIA-A100-SXM4-40GB"
 BOARD = mig.BOARDS[mig.board_of(A100).key]  # type: ignore[union-attr]
-NAMES = [profile.name for profile in BOARD.profiles if "+" not in profile.name]
 FULL = [["7g.40gb"], ["3g.20gb"] * 2, ["2g.10gb"] * 3, ["1g.5gb"] * 7, ["4g.20gb", "2g.10gb", "1g.5gb"]]
 
 

@@ -8,7 +8,6 @@ from gpuyard_cluster.kubelet.runs import End, History, Run, history, ignored_ann
 from tests.cluster.small_api import pod
 
 START = 1_700_000_000.0
-NEVER: dict[str, str] = {}
 
 
 def made(seconds: str | None = None, code: str | None = None, policy: str = "Never") -> JSON:

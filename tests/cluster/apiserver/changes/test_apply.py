@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard_cluster.apiserver.changes.apply import apply, track
+from gpuyard_cluster.apiserver.changes.apply import track
 from gpuyard_cluster.apiserver.errors import ApiError
 from tests.cluster.apiserver.changes.applying import DATA, NOW, applied, config, deployment, owners
 
@@ -33,21 +33,6 @@ def test_several_conflicts_are_listed_by_manager() -> None:
     assert refused.value.message == wanted
 
 
-def test_a_shared_field_goes_with_its_last_applier() -> None:
-    made = applied(None, config({"x": "1", "own": "1"}), "one")
-    both = applied(made, config({"x": "1"}), "two")
-    assert set(owners(both)) == {"one", "two"}
-    left = applied(both, config(), "one")
-    assert left["data"] == {"x": "1"}
-    assert "data" not in applied(left, config(), "two")
-
-
-def test_a_field_that_an_update_set_survives_an_applier_that_never_owned_it() -> None:
-    made = applied(None, config({"x": "1"}), "one")
-    edited = track(made, {**made, "data": {"x": "1", "y": "2"}}, "editor", now=NOW)
-    assert applied(edited, config(), "one")["data"] == {"y": "2"}
-
-
 def test_dropping_all_labels_leaves_the_rest_of_the_metadata() -> None:
     made = applied(None, config(labels={"l": "v"}, namespace="ns"), "one")
     assert applied(made, config(namespace="ns"), "one")["metadata"] == {"name": "a", "namespace": "ns"}
@@ -60,15 +45,6 @@ def test_defaults_of_a_dropped_item_go_with_it() -> None:
     made["spec"]["template"]["spec"]["containers"][1]["imagePullPolicy"] = "Always"
     left = applied(made, deployment({"name": "main", "image": "app:1"}), "one")
     assert left["spec"]["template"]["spec"]["containers"] == [{"name": "main", "image": "app:1"}]
-
-
-def test_ports_that_leave_out_the_protocol_meet_those_that_name_it() -> None:
-    made = applied(
-        None, deployment({"name": "m", "ports": [{"containerPort": 80, "protocol": "TCP"}]}), "one"
-    )
-    again = applied(made, deployment({"name": "m", "ports": [{"containerPort": 80, "name": "web"}]}), "two")
-    ports = again["spec"]["template"]["spec"]["containers"][0]["ports"]
-    assert ports == [{"containerPort": 80, "protocol": "TCP", "name": "web"}]
 
 
 def test_finalizers_are_owned_one_by_one() -> None:
@@ -84,14 +60,6 @@ def test_a_quantity_in_another_notation_is_no_change() -> None:
     same = applied(made, {**pod, "spec": {"overhead": {"cpu": "1000m"}}}, "two")
     assert same["spec"] == made["spec"]
     assert set(owners(same)) == {"one", "two"}
-
-
-def test_an_item_without_its_key_has_an_empty_one_which_validation_refuses() -> None:
-    made = apply(None, deployment({"image": "x"}), "one", False, now=NOW)
-    containers = made["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"][
-        "f:containers"
-    ]
-    assert list(containers) == ['k:{"name":""}']
 
 
 @pytest.mark.parametrize(

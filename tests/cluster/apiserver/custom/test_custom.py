@@ -44,26 +44,3 @@ def test_a_held_object_holds_its_definition(api: Caller) -> None:
     assert api.get(DEFINITION).status == 200
     api.patch(f"{WIDGETS}/a", {"metadata": {"finalizers": None}})
     assert api.get(DEFINITION).status == 404
-
-
-def test_versions_show_the_same_objects(api: Caller) -> None:
-    api.make(DEFINITIONS, definition("v1", "v2"))
-    newer = WIDGETS.replace("v1", "v2")
-    api.make(WIDGETS, widget("a", size=1))
-    watch = api.watch(newer)
-    api.make(newer, widget("b", "v2", size=2))
-    for path, version in ((WIDGETS, "v1"), (newer, "v2")):
-        items = api.get(path).body["items"]
-        assert [item["apiVersion"] for item in items] == [f"example.com/{version}"] * 2
-    assert [event.object["apiVersion"] for event in watch.take()] == ["example.com/v2"] * 2
-    assert api.post(newer, widget("c", "v1")).status == 400
-
-
-def test_schemas_are_enforced_on_every_way_in(api: Caller) -> None:
-    api.make(DEFINITIONS, definition())
-    answer = api.post(WIDGETS, widget("a", size=-1))
-    assert (answer.status, answer.causes) == (422, {("spec.size", "FieldValueInvalid")})
-    assert answer.body["details"]["group"] == "example.com"
-    made = api.make(WIDGETS, widget("a", size=1, junk=2))
-    assert made["spec"] == {"size": 1}
-    assert api.patch(f"{WIDGETS}/a", {"spec": {"size": "1"}}).status == 422

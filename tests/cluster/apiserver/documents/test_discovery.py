@@ -34,32 +34,10 @@ def test_the_core_group_has_one_version() -> None:
     assert served("/api")["versions"] == ["v1"]
 
 
-def test_a_group_prefers_its_most_mature_version() -> None:
-    groups = {group["name"]: group for group in served("/apis")["groups"]}
-    assert groups["apps"]["preferredVersion"] == {"groupVersion": "apps/v1", "version": "v1"}
-    assert [version["version"] for version in groups["example.com"]["versions"]] == ["v1", "v1beta1"]
-    assert served("/apis/example.com/") == {"kind": "APIGroup", "apiVersion": "v1", **groups["example.com"]}
-
-
 def test_versions_are_ordered_by_maturity_then_number() -> None:
     names = ["v1alpha2", "v1beta1", "odd", "v2", "v1", "v10", "v1beta2"]
     found = versions([dataclasses.replace(WIDGET, version=name) for name in names])
     assert found == ["v10", "v2", "v1", "v1beta2", "v1beta1", "v1alpha2", "odd"]
-
-
-@pytest.mark.parametrize(
-    ("path", "group", "resource"), [("/api", None, "pods"), ("/apis", "example.com", "widgets")]
-)
-def test_the_aggregated_form_covers_all_groups(path: str, group: str | None, resource: str) -> None:
-    body = served(path, aggregated=True)
-    assert (body["kind"], body["apiVersion"]) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2")
-    (found,) = [item for item in body["items"] if item["metadata"].get("name") == group]
-    entries = {item["resource"]: item for item in found["versions"][0]["resources"]}
-    assert "status" in {part["subresource"] for part in entries[resource]["subresources"]}
-    assert (entries[resource]["scope"], entries[resource]["responseKind"]["group"]) == (
-        "Namespaced",
-        group or "",
-    )
 
 
 @pytest.mark.parametrize(

@@ -46,16 +46,6 @@ def test_the_hash_changes_with_the_schema() -> None:
     assert links[0] == links[1] != links[2]
 
 
-def test_a_document_describes_its_kinds() -> None:
-    body = described("/openapi/v3/api/v1")
-    assert body["openapi"].startswith("3.0")
-    pod = body["components"]["schemas"]["io.k8s.api.core.v1.Pod"]
-    kind = {"group": "", "kind": "Pod", "version": "v1"}
-    assert pod["x-kubernetes-group-version-kind"] == [kind]
-    assert schema_of(body, kind) == pod
-    assert "spec" in pod["properties"]
-
-
 def test_a_document_says_what_kinds_and_fields_are_for() -> None:
     schemas = described("/openapi/v3/api/v1")["components"]["schemas"]
     spec = schemas["io.k8s.api.core.v1.PodSpec"]
@@ -76,17 +66,6 @@ def test_a_patch_takes_field_validation() -> None:
     names = {parameter["name"] for parameter in patch["parameters"]}
     assert {"fieldValidation", "dryRun", "fieldManager", "force"} <= names
     assert "application/strategic-merge-patch+json" in patch["requestBody"]["content"]
-
-
-def test_a_custom_resource_is_described_by_its_schema() -> None:
-    body = described("/openapi/v3/apis/example.com/v1/")
-    schema = schema_of(body, {"group": "example.com", "kind": "Widget", "version": "v1"})
-    assert schema["properties"]["spec"]["properties"] == {"size": {"type": "integer"}}
-    assert schema["properties"]["kind"] == {"type": "string"}
-    reference = schema["properties"]["metadata"]["allOf"][0]["$ref"].rpartition("/")[2]
-    assert reference in body["components"]["schemas"]
-    patch = body["paths"]["/apis/example.com/v1/namespaces/{namespace}/widgets/{name}"]["patch"]
-    assert "application/strategic-merge-patch+json" not in patch["requestBody"]["content"]
 
 
 def test_what_extensions_mean_is_said_in_plain_schemas_too() -> None:

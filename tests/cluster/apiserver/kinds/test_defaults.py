@@ -25,12 +25,6 @@ def test_workloads_share_no_default_with_each_other() -> None:
     assert second["spec"]["replicas"] == 1
 
 
-def test_the_names_of_a_definition_are_derived_from_its_kind() -> None:
-    spec = filled("CustomResourceDefinition", spec={"names": {"kind": "Widget"}})["spec"]
-    assert (spec["names"]["singular"], spec["names"]["listKind"]) == ("widget", "WidgetList")
-    assert spec["conversion"] == {"strategy": "None"}
-
-
 def test_a_policy_fails_closed_unless_it_says_otherwise() -> None:
     spec = filled("MutatingAdmissionPolicy", spec={"matchConstraints": {"resourceRules": [{}]}})["spec"]
     assert (spec["failurePolicy"], spec["matchConstraints"]["resourceRules"]) == ("Fail", [{"scope": "*"}])

@@ -20,12 +20,6 @@ def test_an_object_lives_where_its_path_says() -> None:
         assert refusal.value.code == 400
 
 
-def test_what_the_server_set_stays() -> None:
-    new = {"name": "a", "generation": 9, "deletionTimestamp": "x", "labels": {"a": "b"}}
-    metadata.keep(OLD, new)
-    assert new == {**OLD, "labels": {"a": "b"}}
-
-
 def test_writes_for_another_version_or_object_are_conflicts() -> None:
     metadata.check_version(TARGET, OLD, {"resourceVersion": "5"})
     metadata.check_version(TARGET, OLD, {})

@@ -6,24 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard_cluster.apiserver.selection.label_syntax import Operator, Requirement, SelectorError, parse
-
-
-def test_every_form_of_a_requirement_is_read() -> None:
-    text = "a=x, b==y,c!=z, d in (x, y),e notin (x,),f,!g,example.com/h,i>3,j<1,k="
-    assert list(parse(text)) == [
-        Requirement("a", Operator.IN, frozenset("x")),
-        Requirement("b", Operator.IN, frozenset("y")),
-        Requirement("c", Operator.NOT_IN, frozenset("z")),
-        Requirement("d", Operator.IN, frozenset("xy")),
-        Requirement("e", Operator.NOT_IN, frozenset({"x", ""})),
-        Requirement("f", Operator.EXISTS),
-        Requirement("g", Operator.ABSENT),
-        Requirement("example.com/h", Operator.EXISTS),
-        Requirement("i", Operator.GREATER, frozenset({"3"})),
-        Requirement("j", Operator.LESS, frozenset({"1"})),
-        Requirement("k", Operator.IN, frozenset({""})),
-    ]
+from gpuyard_cluster.apiserver.selection.label_syntax import SelectorError, parse
 
 
 @pytest.mark.parametrize(

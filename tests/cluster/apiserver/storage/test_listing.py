@@ -69,15 +69,3 @@ def test_versions_that_are_gone_or_to_come_are_refused(api: Caller) -> None:
     future = api.get(LEASES, resourceVersion="1000000")
     assert (future.status, future.causes) == (504, {(None, "ResourceVersionTooLarge")})
     assert ("retry-after", "1") in future.response.headers
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"resourceVersionMatch": "Exact"},
-        {"resourceVersionMatch": "Exact", "resourceVersion": "0"},
-        {"resourceVersionMatch": "Roughly", "resourceVersion": "2"},
-    ],
-)
-def test_senseless_version_matches_are_invalid(api: Caller, query: dict[str, str]) -> None:
-    assert api.get(LEASES, **query).status == 422

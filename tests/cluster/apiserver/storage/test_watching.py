@@ -16,19 +16,6 @@ def test_a_watch_from_a_version_sees_only_what_came_after(api: Caller) -> None:
     assert events[2].object["spec"] == {"holderIdentity": "x"}
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"sendInitialEvents": "true"},
-        {"resourceVersionMatch": "NotOlderThan"},
-        {"sendInitialEvents": "true", "resourceVersionMatch": "Exact"},
-    ],
-)
-def test_initial_events_and_the_version_match_need_each_other(api: Caller, query: dict[str, str]) -> None:
-    answer = api.get(LEASES, watch="1", **query)
-    assert (answer.status, answer.causes) == (422, {("resourceVersionMatch", "FieldValueForbidden")})
-
-
 @pytest.mark.parametrize("version", [1, 10**9])
 def test_an_unknown_past_or_former_life_is_an_error_event(api: Caller, version: int) -> None:
     watch = api.watch(LEASES, resourceVersion=str(version))

@@ -41,41 +41,10 @@ def test_two_servers_with_one_seed_make_the_same_objects() -> None:
     assert run(1) != run(2)
 
 
-def test_generate_name_appends_five_characters(api: Caller) -> None:
-    names = {api.make(CONFIGS, {"metadata": {"generateName": "some-"}})["metadata"]["name"] for _ in range(5)}
-    assert len(names) == 5
-    assert all(re.fullmatch(r"some-[a-z0-9]{5}", name) for name in names)
-
-
 def test_a_resource_version_on_create_is_refused(api: Caller) -> None:
     answer = api.post(CONFIGS, config("a", resourceVersion="1"))
     assert answer.status == 500
     assert "resourceVersion should not be set on objects to be created" in answer.body["message"]
-
-
-def test_a_name_can_be_had_once(api: Caller) -> None:
-    api.make(CONFIGS, config("a"))
-    answer = api.post(CONFIGS, config("a"))
-    assert (answer.status, answer.body["reason"]) == (409, "AlreadyExists")
-    assert answer.body["message"] == 'configmaps "a" already exists'
-    assert answer.body["details"] == {"name": "a", "kind": "configmaps"}
-
-
-def test_all_faults_are_named_with_the_qualified_kind(api: Caller) -> None:
-    answer = api.post(CONFIGS, {"metadata": {"name": "Bad_Name", "labels": {"x": "-"}}})
-    assert answer.status == 422
-    assert answer.causes == {
-        ("metadata.name", "FieldValueInvalid"),
-        ("metadata.labels", "FieldValueInvalid"),
-    }
-    answer = api.post(DEPLOYMENTS, deployment("d", replicas=-1))
-    assert answer.body["message"].startswith('Deployment.apps "d" is invalid: spec.replicas')
-    assert answer.body["details"] | {"causes": []} == {
-        "name": "d",
-        "group": "apps",
-        "kind": "Deployment",
-        "causes": [],
-    }
 
 
 def test_a_status_is_not_taken_from_the_client_except_for_nodes(api: Caller) -> None:
@@ -83,8 +52,3 @@ def test_a_status_is_not_taken_from_the_client_except_for_nodes(api: Caller) -> 
     assert api.make(DEPLOYMENTS, deployment("d") | {"status": {"replicas": 3}})["status"] == {}
     node = api.make("/api/v1/nodes", {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "2000m"}}})
     assert node["status"]["capacity"] == {"cpu": "2"}
-
-
-def test_the_creator_owns_the_fields(api: Caller) -> None:
-    (entry,) = api.make(CONFIGS, config("a", {"x": "y"}), fieldManager="me")["metadata"]["managedFields"]
-    assert (entry["manager"], entry["operation"], entry["time"]) == ("me", "Update", STAMP)

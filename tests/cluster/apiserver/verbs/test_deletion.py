@@ -115,11 +115,3 @@ def test_a_namespace_waits_for_its_controller(api: Caller) -> None:
     assert api.put(f"{NAMESPACES}/mine/finalize", finalized).status == 200
     assert api.get(f"{NAMESPACES}/mine").status == 404
     assert api.delete(f"{NAMESPACES}/default").status == 403
-
-
-def test_a_dry_run_deletes_nothing(api: Caller) -> None:
-    api.make(CONFIGS, config("a"))
-    api.make(PODS, pod("a"))
-    for path in (CONFIGS, PODS):
-        assert api.delete(f"{path}/a", {"dryRun": ["All"]}).status == 200
-        assert "deletionTimestamp" not in metadata(api, f"{path}/a")

@@ -1,22 +1,11 @@
 import pytest
 
-from tests.cluster.apiserver.calling import CONFIGS, PODS, Caller, config
+from tests.cluster.apiserver.calling import CONFIGS, Caller, config
 
 
 @pytest.fixture
 def api() -> Caller:
     return Caller()
-
-
-def test_collections_and_objects_have_their_verbs(api: Caller) -> None:
-    for answer in (
-        api.put(CONFIGS, config("a")),
-        api.patch(CONFIGS, {}),
-        api.post(f"{CONFIGS}/a", config("a")),
-        api.post("/api/v1/configmaps", config("a")),
-        api.delete("/api/v1/namespaces"),
-    ):
-        assert (answer.status, answer.body["reason"]) == (405, "MethodNotAllowed")
 
 
 @pytest.mark.parametrize(
@@ -39,12 +28,6 @@ def test_lists_go_over_all_namespaces_without_one(api: Caller) -> None:
         api.make(CONFIGS.replace("default", namespace), config("a"))
     assert api.get("/api/v1/configmaps").names == ["a", "a"]
     assert api.get(CONFIGS).names == ["a"]
-
-
-def test_what_is_not_there_is_404_with_details(api: Caller) -> None:
-    answer = api.get(f"{PODS}/zzz")
-    assert (answer.status, answer.body["details"]) == (404, {"name": "zzz", "kind": "pods"})
-    assert answer.body["message"] == 'pods "zzz" not found'
 
 
 def test_a_bad_accept_header_is_refused_before_anything_is_written(api: Caller) -> None:

@@ -1,18 +1,12 @@
-import pytest
-
 from tests.cluster.apiserver.calling import (
     APPLY,
     CONFIGS,
     DEFINITIONS,
-    JSON_PATCH,
-    PODS,
-    STRATEGIC,
     WIDGETS,
     Answer,
     Caller,
     config,
     definition,
-    pod,
     widget,
 )
 
@@ -25,17 +19,6 @@ def warnings_of(answer: Answer) -> list[str]:
 
 def applied(name: str, **data: str) -> dict[str, object]:
     return {"kind": "ConfigMap", "apiVersion": "v1", **config(name, dict(data))}
-
-
-def test_each_kind_of_patch_reaches_the_stored_object(api: Caller) -> None:
-    api.make(PODS, pod("a", schedulingGates=[{"name": "example.com/x"}, {"name": "example.com/y"}]))
-    gate = {"spec": {"schedulingGates": [{"$patch": "delete", "name": "example.com/x"}]}}
-    assert api.patch(f"{PODS}/a", gate, STRATEGIC).body["spec"]["schedulingGates"] == [
-        {"name": "example.com/y"}
-    ]
-    label = [{"op": "add", "path": "/metadata/labels", "value": {"x": "y"}}]
-    assert api.patch(f"{PODS}/a", label, JSON_PATCH).body["metadata"]["labels"] == {"x": "y"}
-    assert "schedulingGates" not in api.patch(f"{PODS}/a", {"spec": {"schedulingGates": None}}).body["spec"]
 
 
 def test_a_refusal_carries_the_warnings_that_came_before_it(api: Caller) -> None:
@@ -78,8 +61,3 @@ def test_an_apply_writes_only_what_its_path_writes(api: Caller) -> None:
     assert (seen["spec"], seen["status"]) == ({"size": 1}, {"phase": "Ready"})
     assert api.patch(f"{WIDGETS}/a/status", missing, APPLY, fieldManager="two").status == 400
     assert api.patch(f"{WIDGETS}/none/status", missing, APPLY, fieldManager="two").status == 404
-
-
-@pytest.mark.parametrize("body", [b"- 1", b"metadata: {name: a}", b": :"])
-def test_configurations_that_are_no_object_are_bad_requests(api: Caller, body: bytes) -> None:
-    assert api.patch(f"{CONFIGS}/a", body, APPLY, fieldManager="one").status == 400

@@ -10,8 +10,6 @@ from tests.cluster.apiserver.calling import (
     seen,
 )
 
-OTHER_UID = "00000000-0000-0000-0000-000000000001"
-
 
 def test_a_stale_version_loses(api: Caller) -> None:
     old = api.make(CONFIGS, config("a", {"x": "1"}))
@@ -26,14 +24,6 @@ def test_a_stale_version_loses(api: Caller) -> None:
     change = {"metadata": {"resourceVersion": old["metadata"]["resourceVersion"]}, "data": {"x": "3"}}
     assert api.patch(f"{CONFIGS}/a", change).status == 409
     assert api.get(f"{CONFIGS}/a").body["data"] == {"x": "2"}
-
-
-def test_a_put_without_version_replaces_and_with_a_foreign_uid_does_not(api: Caller) -> None:
-    api.make(CONFIGS, config("a", {"x": "1"}))
-    assert api.put(f"{CONFIGS}/a", config("a", uid=OTHER_UID)).status == 409
-    assert "data" not in api.put(f"{CONFIGS}/a", config("a")).body
-    assert api.put(f"{CONFIGS}/b", config("b")).status == 404
-    assert api.put(f"{CONFIGS}/a", config("b")).status == 400
 
 
 def test_a_lease_can_be_created_by_a_put(api: Caller) -> None:
@@ -63,19 +53,6 @@ def test_the_generation_counts_changes_of_the_spec(api: Caller) -> None:
     reported = api.patch(f"{path}/status", {"spec": {"paused": False}, "status": {"replicas": 7}}).body
     assert (reported["metadata"]["generation"], reported["status"]["replicas"]) == (2, 7)
     assert reported["spec"]["paused"] is True
-
-
-def test_metadata_of_the_server_stays(api: Caller) -> None:
-    made = api.make(CONFIGS, config("a"))
-    change = {"metadata": {"creationTimestamp": None, "generation": 9}}
-    body = api.patch(f"{CONFIGS}/a", change | {"data": {"x": "1"}}).body
-    assert body["metadata"]["creationTimestamp"] == made["metadata"]["creationTimestamp"]
-    assert "generation" not in body["metadata"]
-    deleted = api.patch(f"{CONFIGS}/a", {"metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}})
-    assert (deleted.status, deleted.causes) == (422, {("metadata.deletionTimestamp", "FieldValueInvalid")})
-    wrong = api.patch(f"{CONFIGS}/a", {"metadata": {"uid": OTHER_UID}})
-    assert (wrong.status, wrong.causes) == (422, {("metadata.uid", "FieldValueInvalid")})
-    assert api.patch(f"{CONFIGS}/a", {"metadata": {"name": "b"}}).status == 400
 
 
 def test_a_held_object_goes_with_its_last_finalizer_as_one_event(api: Caller) -> None:

@@ -8,7 +8,6 @@ from tests.cluster.apiserver.calling import (
     DEFINITIONS,
     DEPLOYMENTS,
     JSON_PATCH,
-    LEASES,
     MERGE,
     PODS,
     TABLE,
@@ -39,20 +38,6 @@ def test_unknown_fields_of_custom_resources_too(api: Caller) -> None:
     api.make(DEFINITIONS, definition())
     strict = api.post(WIDGETS, widget("a", bogus=1), fieldValidation="Strict")
     assert (strict.status, 'unknown field "spec.bogus"' in strict.body["message"]) == (400, True)
-
-
-def test_yaml_is_read_and_other_types_are_not(api: Caller) -> None:
-    text = b"metadata: {name: a}\ndata: {x: 'yes'}\n"
-    assert api.call("POST", CONFIGS, text, "application/yaml").body["data"] == {"x": "yes"}
-    refused = api.call("POST", CONFIGS, config("b"), "text/plain")
-    assert (refused.status, refused.body["reason"]) == (415, "UnsupportedMediaType")
-
-
-def test_a_spec_and_a_status_are_shown_even_when_empty(api: Caller) -> None:
-    lease = api.make(LEASES, {"metadata": {"name": "l"}})
-    assert (lease["spec"], "status" in lease) == ({}, False)
-    assert api.make(DEPLOYMENTS, deployment("d"))["status"] == {}
-    assert not {"spec", "status"} & set(api.make(CONFIGS, config("a")))
 
 
 @pytest.mark.parametrize("name", ["binding", "eviction", "scale"])

@@ -1,8 +1,5 @@
 from typing import Any
 
-import pytest
-
-from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.apiserver.wire.delete_options import DeleteOptions, delete_options
 
@@ -21,17 +18,3 @@ def test_query_and_body_say_the_same_and_the_query_wins() -> None:
 def test_the_older_way_to_orphan_is_understood() -> None:
     assert options(orphanDependents="true").propagation == "Orphan"
     assert options({"orphanDependents": False}).propagation == "Background"
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"propagationPolicy": "Sometimes"},
-        {"dryRun": ["Some"]},
-        {"propagationPolicy": "Orphan", "orphanDependents": True},
-    ],
-)
-def test_senseless_options_are_invalid(body: dict[str, Any]) -> None:
-    with pytest.raises(ApiError) as refusal:
-        options(body)
-    assert refusal.value.code == 422

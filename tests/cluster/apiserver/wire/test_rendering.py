@@ -24,15 +24,6 @@ def test_tables_have_a_row_for_each_object_and_age_with_the_clock(api: Caller) -
     assert api.get(PODS, accept=TABLE, includeObject="Some").status == 400
 
 
-def test_partial_metadata_of_objects_and_lists(api: Caller) -> None:
-    listing = api.get(PODS, accept=PARTIAL.format("List")).body
-    assert (listing["kind"], listing["items"][0]["metadata"]["labels"]) == (
-        "PartialObjectMetadataList",
-        {"x": "y"},
-    )
-    assert set(api.get(f"{PODS}/a", accept=PARTIAL.format("")).body) == {"kind", "apiVersion", "metadata"}
-
-
 def test_watches_speak_the_form_that_was_asked_for(api: Caller) -> None:
     tables = api.watch(PODS, accept=TABLE, allowWatchBookmarks="true")
     partial = api.watch(PODS, accept=PARTIAL.format(""), allowWatchBookmarks="true")
