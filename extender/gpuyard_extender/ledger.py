@@ -136,9 +136,8 @@ class Ledger:
         return {pod.uid for pod in pods} | self.holdings.yielding(least)
 
     def next_expiry(self, now: float) -> float | None:
-        """When something may expire; None when nothing can."""
+        """When something may expire, exactly, as no sum of two moments would be; None when nothing can."""
         lasting = [it.next_expiry() for it in (self.assumptions, self.expectations)]
-        # What is left is exact; a sum of two moments is not, and who waits until then would find it still there.
         moments = [now + (found - self._at(now)) for found in lasting if found is not None]
         return min((m for m in (*moments, self._seats.next_expiry()) if m is not None), default=None)
 

@@ -15,7 +15,8 @@ from gpuyard_extender.ledger import PATHS, Ledger
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from tests.extender.builders import PodServer, device, gpu_node, gpu_pod
-from tests.kube.test_election import SetClock, run_until
+from tests.kube.test_election import SetClock
+from tests.stepping import settle
 
 HOUR = 3600.0
 GPU = device("node-1", 0)
@@ -97,11 +98,11 @@ def test_the_extender_keeps_to_it(step: float) -> None:
 
     def passing(pod: JSON) -> list[str]:
         found = extender.filter({"Pod": pod, "NodeNames": ["n1"]})
-        run_until(clock, clock.steady())
+        settle(clock, clock.steady())
         return [*found["NodeNames"]]
 
     assert passing(pods[0]) == ["n1"]
     clock.by = step
     assert passing(pods[1]) == []
-    run_until(clock, clock.steady() + settings.TENTATIVE_SECONDS)
+    settle(clock, clock.steady() + settings.TENTATIVE_SECONDS)
     assert passing(pods[1]) == ["n1"]
