@@ -4,6 +4,11 @@ import asyncio
 import inspect
 
 import pytest
+from hypothesis import settings
+
+# No test is about time: on a busy machine one of thousands of examples took longer than 200 ms.
+settings.register_profile("unhurried", settings(), deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.hookimpl(tryfirst=True)

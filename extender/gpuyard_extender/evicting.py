@@ -106,7 +106,10 @@ class Room:
 
 
 def choose_victims(pods: Sequence[Pod], cluster: Cluster, tenancy: Tenancy, policy: Policy) -> Room | None:
-    """The cheapest way to have places for all these pods; None where there is none, or they want nobody to go."""
+    """The cheapest way to have places for all these pods; None where there is none, or they want nobody to go.
+
+    Nor is there one as long as it needs what those hold whom kube-scheduler has yet to remove for others.
+    """
     members = placeable(pods)
     if len(members) < len(pods) or not all(pod.preempts for pod in pods):
         return None
@@ -116,7 +119,8 @@ def choose_victims(pods: Sequence[Pod], cluster: Cluster, tenancy: Tenancy, poli
     units = list(tenancy.units(staying, set(map(gang_of, pods))))
     at_stake = AtStake(min(pod.priority for pod in pods), units, tenancy.stakes)
     found = clearance.make_room(members, tenancy.without(leaving, cluster), policy, at_stake)
-    if found is None:
+    promised = {identity for pod, placed in leaving if not pod.terminating for identity in placed.ids}
+    if found is None or any(promised.intersection(placed.ids) for placed in found.placements):
         return None
     nodes, victims = {placed.node for placed in found.placements}, set(found.victims)
     awaited = [pod for pod, placed in leaving if placed.node in nodes and pod.terminating]

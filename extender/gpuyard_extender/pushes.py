@@ -7,7 +7,7 @@ nomination is enough to know of it, so that it outlives the extender that answer
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gpuyard.groups.plans import PlanRequest, Unready
@@ -54,6 +54,18 @@ class Pushes:
             if now < push.first + PUSH_SECONDS:
                 self._keep(pod, push.first + PUSH_SECONDS)
 
+    def is_coming(self, pod: Pod, names: Collection[str]) -> bool:
+        """Whether the pod has only to wait for its room, though it is asked whom to remove on the nodes `names`.
+
+        kube-scheduler asks when it sees more of a node's end than the extender, or counts where shapes decide.
+        """
+        self._ledger.expire(self._runtime.now())
+        push = self._told.get(pod.uid)
+        if push is None or self._ledger.expectations.get(pod.uid) is None:
+            return False
+        is_done = push.node not in names or all(map(self._is_leaving, push.victims))
+        return is_done and self._place(pod) is not None
+
     def look_again(self) -> None:
         """The ledger has changed: kube-scheduler may have done by now what it was told."""
         now = self._runtime.steady()
@@ -89,8 +101,9 @@ class Pushes:
         Once each: what they are kept for may never come.
         """
         for pod in self._ledger.nominated.news():
+            self._ledger.expire(self._runtime.now())
             told, claim = self._told.get(pod.uid), self._ledger.holdings.claim(pod.uid)
-            is_told = told is not None and told.node == pod.nominated
+            is_told = told is not None and told.node == pod.nominated and self._matters(pod.uid, told, now)
             is_surer = claim is not None and not self._ledger.holdings.is_expected(pod.uid)
             if pod.wants_gpus and not (is_told or is_surer or feasibility.needs_seat(pod)):
                 self._begin(pod.uid, pod.nominated, frozenset(), now)

@@ -117,8 +117,8 @@ class Extender:
             pod, names = wire.preempt_question(args)
         except wire.InvalidArgumentsError:
             return wire.preempt_result({})
-        now = self._runtime.now()
-        found = preempt_verb.preempt(pod, names, self.ledger, now) if self.ready else {}
+        now, waits = self._runtime.now(), not self.ready or self._pushes.is_coming(pod, names)
+        found = {} if waits else preempt_verb.preempt(pod, names, self.ledger, now)
         self._pushes.note(pod, found)
         self.reports.preempted(pod, len(names), found, now)
         return wire.preempt_result(found)

@@ -49,7 +49,9 @@ def test_of_several_nodes_the_one_that_loses_least_is_the_answer(nodes: tuple[st
     stage.create(running("m0", "n1", 0, group="ring"), running("m1", "n4", 0, group="ring"))
     stage.create(running("a", "n2", 0), running("b", "n3", 0, priority=1))
     assert offered(stage, important(), *nodes) == {"n2": ["uid-a"]}
-    assert offered(stage, important(), "n1", "n3") == {"n1": ["uid-m0"]}, "what is important counts more"
+    assert offered(stage, important("other"), "n1", "n3") == {"n1": ["uid-m0"]}, (
+        "what is important counts more"
+    )
 
 
 def test_both_forms_of_the_question_get_the_same_answer() -> None:
@@ -72,11 +74,25 @@ def test_victims_are_found_where_kube_scheduler_sent_none() -> None:
     assert stage.extender.preempt(args)["NodeNameToMetaVictims"]["n1"]["Pods"] == [{"UID": "uid-a"}]
 
 
-def test_a_pod_on_its_way_out_needs_no_push() -> None:
-    stage = Stage(gpu_node("n1", 2))
-    stage.create(running("going", "n1", 0, terminating=True), running("a", "n1", 1))
-    assert offered(stage, important()) == {}
+def test_where_those_are_enough_who_go_already_nobody_else_has_to() -> None:
+    stage = Stage(gpu_node("n1", 2), gpu_node("n2", 1))
+    stage.create(running("going", "n1", 0, terminating=True), running("a", "n1", 1, priority=-1))
+    stage.create(running("b", "n2", 0, priority=-1))
+    assert offered(stage, important()) == {"n1": ["uid-going"]}
     assert offered(stage, important(gpus=2)) == {"n1": ["uid-a"]}
+
+
+def test_who_goes_already_and_is_as_important_is_named_nowhere() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("going", "n1", 0, priority=100, terminating=True))
+    assert offered(stage, important()) == {}
+
+
+def test_of_those_who_go_already_as_few_are_named_as_will_do() -> None:
+    stage = Stage(gpu_node("n1", 3))
+    for number, priority in enumerate((3, 1, 2)):
+        stage.create(running(f"p{number}", "n1", number, priority=priority, terminating=True))
+    assert offered(stage, important()) == {"n1": ["uid-p1"]}
 
 
 @pytest.mark.parametrize(

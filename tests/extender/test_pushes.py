@@ -236,16 +236,62 @@ def test_a_place_that_came_to_nothing_does_not_end_it(unbound: str) -> None:
     assert passes(stage, newcomer(stage)) == []
 
 
-def test_it_moves_with_the_nomination() -> None:
+def test_nobody_goes_elsewhere_for_a_pod_whose_room_is_coming() -> None:
+    """kube-scheduler asks about other nodes once it knows of the end, or counts where devices decide."""
+    stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1))
+    stage.create(running("a", "n1", 0), running("b", "n2", 0), important("urgent"))
+    urgent = stage.server.pods["urgent"]
+    assert offered(stage, urgent) == {"n1": ["uid-a"]}
+    assert offered(stage, urgent, "n2") == {}, "a goes, though it is not seen yet"
+    assert offered(stage, urgent, "n1", "n2") == {"n1": ["uid-a"]}, "kube-scheduler has not done it"
+    stage.wait(PUSH_SECONDS)
+    assert offered(stage, urgent, "n2") == {"n2": ["uid-b"]}, "it has never done it"
+
+
+def test_it_moves_where_the_first_room_is_lost() -> None:
     stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1), gpu_node("n3", 1))
     stage.create(running("a", "n1", 0), running("b", "n2", 0), running("c", "n3", 0))
     urgent = pushed(stage, important("urgent"), "a", node="n1")
     gone(stage, "a")
+    assert offered(stage, urgent, "n2", "n3") == {}
+    stage.extender.observe("nodes", "DELETED", gpu_node("n1", 1))
     assert set(offered(stage, urgent, "n2", "n3")) == {"n2"}
-    assert passes(stage, newcomer(stage)) == ["n1"], "kube-scheduler has lost interest in it"
     stage.change("urgent", "status", nominatedNodeName="n2")
     gone(stage, "b")
     assert passes(stage, newcomer(stage, "another"), "n2") == []
+
+
+def test_small_pods_that_come_together_share_the_place_of_a_large_one() -> None:
+    stage = Stage(gpu_node("n1", 4), gpu_node("n2", 4))
+    stage.create(running("big-1", "n1", 0, 1, 2, 3), running("big-2", "n2", 0, 1, 2, 3))
+    urgent = [important(f"urgent-{n}") for n in range(5)]
+    stage.create(*urgent)
+    answers = [offered(stage, pod) for pod in urgent]
+    assert answers == [*[{"n1": ["uid-big-1"]}] * 4, {"n2": ["uid-big-2"]}]
+    gone(stage, "big-1")
+    for pod in urgent[:4]:
+        assert stage.bound(pod, "n1") == ""
+
+
+def test_a_nomination_that_comes_long_after_the_answer_is_enough() -> None:
+    stage = Stage(gpu_node("n1", 1))
+    stage.create(running("a", "n1", 0), important("urgent"))
+    assert offered(stage, stage.server.pods["urgent"]) == {"n1": ["uid-a"]}
+    stage.wait(PUSH_SECONDS + 1)
+    stage.change("urgent", "status", nominatedNodeName="n1")
+    stage.change("a", "metadata", deletionTimestamp="2026-01-01T00:00:00Z")
+    gone(stage, "a")
+    assert passes(stage, newcomer(stage)) == []
+
+
+def test_no_plan_has_devices_of_those_who_go_for_another_before_they_end() -> None:
+    stage = Stage(gpu_node("n1", 2))
+    stage.create(running("big", "n1", 0, 1), important("urgent"))
+    assert offered(stage, stage.server.pods["urgent"]) == {"n1": ["uid-big"]}
+    request = replace(member(stage, priority=100), preempt=True)
+    assert not isinstance(stage.extender.plan(request), Planned)
+    gone(stage, "big")
+    assert isinstance(stage.extender.plan(request), Planned)
 
 
 def test_room_whose_victims_go_is_kept_before_a_nomination_is_seen() -> None:
