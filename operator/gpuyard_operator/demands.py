@@ -32,6 +32,8 @@ class Demand:
     kinds: tuple[Kind, ...]
     needed: int
     label: str = ""
+    has_others: bool = False
+    """Whether there are members without devices, too."""
 
 
 def read(request: PlanRequest, pod: Callable[[str], PodFacts | None]) -> Demand | None:
@@ -52,7 +54,7 @@ def read(request: PlanRequest, pod: Callable[[str], PodFacts | None]) -> Demand 
     others = len(request.members) - sum(kind.members for kind in kinds)
     near = request.nearness
     label = near.domain.label if near is not None and near.required else ""
-    return Demand(kinds, request.needed - others, label)
+    return Demand(kinds, request.needed - others, label, others > 0)
 
 
 def _kind(wants: PodFit, members: int) -> Kind | None:

@@ -4,6 +4,7 @@ Stands for NodeResourcesFit's queueing hints. Laws: what does not fit by these s
 counts so too, places that are reserved being taken; what does fit may be refused all the same, for its shape.
 """
 
+import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import accumulate
@@ -35,6 +36,7 @@ class Headroom:
         """What a pod takes of which node, by UID."""
         self._seats: dict[str, str] = {}
         self._reserved: dict[Key, Collection[str]] = {}
+        self._ends, self._expiries = dict[Key, float](), list[tuple[float, Key]]()
         self._having: dict[tuple[str, int], set[str]] = {}
         """The nodes with so many devices of a resource left: of a full cluster these are few."""
         self._has: dict[str, list[tuple[str, int]]] = {}
@@ -56,19 +58,29 @@ class Headroom:
     def reserve(self, key: Key, found: Reservation | None) -> None:
         """The Reservation of a group, as last seen."""
         seats = {seat.uid: seat.node for seat in found.seats} if found else {}
-        before = self._reserved.pop(key, ())
+        before, _ = self._reserved.pop(key, ()), self._ends.pop(key, None)
         for uid in before:
             self._seats.pop(uid, None)
-        if seats:
-            self._reserved[key] = seats.keys()
+        if found is not None and seats:
+            self._reserved[key], self._ends[key] = seats.keys(), found.expires
+            heapq.heappush(self._expiries, (found.expires, key))
             self._seats |= seats
         for uid in {*before, *seats}:
             self._hold(uid)
 
+    def expire(self, now: float) -> None:
+        """Reservations that have expired keep nothing, whether or not their objects stay."""
+        while self._expiries and self._expiries[0][0] <= now:
+            expires, key = heapq.heappop(self._expiries)
+            if self._ends.get(key) == expires:
+                self.reserve(key, None)
+
     def may_help(self, demand: Demand, names: Collection[str]) -> bool:
-        """Whether one of these nodes could take a member."""
+        """Whether one of these nodes could take a member; of members without devices sums do not say."""
         nodes = (self._nodes[name] for name in names if name in self._nodes)
-        return ANYWHERE in names or any(self._takes(kind, node) for node in nodes for kind in demand.kinds)
+        if demand.has_others or ANYWHERE in names:
+            return True
+        return any(self._takes(kind, node) for node in nodes for kind in demand.kinds)
 
     def may_do(self, demand: Demand) -> bool:
         """Whether all that is left could be enough."""

@@ -119,7 +119,7 @@ class Operator:
                 self._unschedulable.note(item.key)
                 return False
             await item.signal.wait(item.wake_at)
-        if only_told and self._is_large(item.key):
+        if only_told and self._is_large(item.key) and not self._unschedulable.is_looking(item.key):
             await self._runtime.sleep_until(self._runtime.now() + BATCH_SECONDS)
         return True
 

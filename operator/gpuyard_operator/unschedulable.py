@@ -3,8 +3,9 @@
 Stands for the unschedulable pods of kube-scheduler's queue, which an event moves back to be tried. Laws: only a
 change that may make room for a group moves it: where no node would do, the end of a pod does not, nor does one where
 none of its members could go, nor while all that is left is too little (`headroom`). They look in their turn, one
-after the other, so that what one has taken is no room for those behind it; many together so seldom that the extender
-has something else to do than to refuse them again. What sums cannot say, `RETRY_SECONDS` bound.
+after the other, so that what one has taken is no room for those behind it; a line that has begun goes by before the
+next one, so that who stands at its end is not passed over; many together so seldom that the extender has something
+else to do than to refuse them again. What sums cannot say, `RETRY_SECONDS` bound.
 """
 
 from collections.abc import Callable, Iterable, Set
@@ -25,6 +26,8 @@ FEW: Final = 50
 """So many groups look again at every change."""
 A_SECOND: Final = 100
 """Where there are more than a few, no more than so many look again in a second, on the average."""
+LOOK_SECONDS: Final = 1.0
+"""So long at most the next one waits for the one that looks, whatever has become of that."""
 
 
 @dataclass(slots=True)
@@ -44,14 +47,19 @@ class Unschedulable:
         self._runtime, self._wake, self._cache = runtime, wake, cache
         self.last = Opening(0, runtime.now())
         self._groups = dict[Key, _Refused]()
-        self._moved, self._line = set[Key](), list[Key]()
-        """Who is to look; the same in order, the last one first."""
+        self._moved, self._line, self._lined = set[Key](), list[Key](), set[Key]()
+        """Who is to look when the line has gone by; the line, the last one first, and who stands in it."""
         self._looking: Key | None = None
+        self._until, self._watched = 0.0, False
         self._began, self._looks, self._waits = 0.0, 0, False
 
     def opened(self, key: Key) -> Opening:
         """The last change that may have made room for a group."""
         return self._groups[key].opened if key in self._groups else self.last
+
+    def is_looking(self, key: Key) -> bool:
+        """Whether others wait for it."""
+        return key == self._looking
 
     def note(self, key: Key, answers: Iterable[Answered] = (), *, again: bool = False) -> None:
         """What is known of a group now; `again`: it looks again at once, be it to record its places."""
@@ -74,15 +82,13 @@ class Unschedulable:
             return
         by_node = openings.renewed > self.last.count
         self.last, where = Opening(openings.count, self._runtime.now()), openings.take()
+        self._cache.headroom.expire(self.last.at)
         for key, found in self._groups.items():
             if (by_node or found.ends_help) and self._may_help(found, where):
                 found.opened = self.last
-                self._moved.add(key)
-        if self._runtime.now() >= self._due:
-            self._move()
-        elif not self._waits:
-            self._waits = True
-            self._runtime.spawn(self._move_later(), "operator unschedulable")
+                if key not in self._lined:
+                    self._moved.add(key)
+        self._next()
 
     @property
     def _due(self) -> float:
@@ -103,30 +109,55 @@ class Unschedulable:
             found.opened = self.last  # the extender may not have seen it yet
         self._groups[key] = found
 
-    async def _move_later(self) -> None:
+    def _next(self) -> None:
+        self._cache.headroom.expire(self._runtime.now())
+        while self._looking is None and (self._line or self._begins()):
+            key = self._line.pop()
+            self._lined.discard(key)
+            found = self._groups.get(key)
+            if found is None:
+                continue
+            if self._may_do(found):
+                self._let_look(key)
+            else:
+                found.opened = Opening()
+
+    def _begins(self) -> bool:
+        """Whether there is a line again, of those for whom changes came while the last one went by."""
+        if not self._moved:
+            return False
+        if self._runtime.now() < self._due:
+            if not self._waits:
+                self._waits = True
+                self._runtime.spawn(self._begin_later(), "operator unschedulable")
+            return False
+        self._began, self._looks = self._runtime.now(), 0
+        self._line = sorted(self._moved, key=lambda key: self._groups[key].rank, reverse=True)
+        self._lined, self._moved = self._moved, set()
+        return True
+
+    def _let_look(self, key: Key) -> None:
+        self._looks += 1
+        self._looking, self._until = key, self._runtime.now() + LOOK_SECONDS
+        if not self._watched:
+            self._watched = True
+            self._runtime.spawn(self._pass_on(), "operator unschedulable")
+        self._wake(key)
+
+    async def _begin_later(self) -> None:
         while self._runtime.now() < self._due:
             await self._runtime.sleep_until(self._due)
         self._waits = False
-        self._move()
-
-    def _move(self) -> None:
-        self._began, self._looks = self._runtime.now(), 0
-        self._line = sorted(self._moved, key=lambda key: self._groups[key].rank, reverse=True)
         self._next()
 
-    def _next(self) -> None:
-        while self._line and self._looking is None:
-            key = self._line.pop()
-            if key not in self._moved:
-                continue
-            self._moved.discard(key)
-            found = self._groups[key]
-            if self._may_do(found):
-                self._looks += 1
-                self._looking = key
-                self._wake(key)
-            else:
-                found.opened = Opening()
+    async def _pass_on(self) -> None:
+        """Who raises, or gets no answer, keeps nobody else waiting for long."""
+        while self._looking is not None:
+            await self._runtime.sleep_until(self._until)
+            if self._looking is not None and self._runtime.now() >= self._until:
+                self._looking = None
+                self._next()
+        self._watched = False
 
     def _may_help(self, found: _Refused, where: Set[str]) -> bool:
         if found.demands is None or self._preempts(found):

@@ -1,5 +1,6 @@
 """Who was refused looks again, in its turn, when there may be room for it: not every group at every change."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +9,13 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable
+from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.verdicts import Reason, Rejection
+from gpuyard_kube.store import Change
+from gpuyard_operator import demands, nodes, pods
 from gpuyard_operator.asking import RETRY_SECONDS, SETTLE_SECONDS
-from gpuyard_operator.unschedulable import A_SECOND, FEW
+from gpuyard_operator.headroom import Headroom
+from gpuyard_operator.unschedulable import A_SECOND, FEW, LOOK_SECONDS
 from tests.gang_operator.world import World, group_path, node_path, pod_path
 
 GPUS = 8
@@ -227,6 +232,97 @@ def test_many_that_are_refused_for_their_shape_do_not_ask_all_the_time(world: Wo
     seconds = GPUS * 0.5
     assert len(world.questions) <= A_SECOND * seconds + 2 * len(names)
     assert asked(world, RETRY_SECONDS).keys() == {*names}, "and none is forgotten"
+
+
+def by_shape(world: World, fits: str) -> None:
+    """Whoever asks is refused for its shape, but for one."""
+    by_counts, by_shapes = world._by_counts, refuse(Reason.TOPOLOGY_UNSATISFIED)
+    world.answer = lambda request: (by_counts if request.group == fits else by_shapes)(request)
+
+
+def slowly(world: World, seconds: float) -> None:
+    """The extender takes so long for each answer."""
+    plan = world.plan
+
+    async def slow(request: PlanRequest) -> PlanAnswer:
+        await world.clock.sleep_until(world.clock.now() + seconds)
+        return await plan(request)
+
+    world.plan = slow  # type: ignore[method-assign]
+
+
+def test_who_stands_at_the_end_of_the_line_has_its_turn_however_often_it_begins_anew(world: World) -> None:
+    full(world)
+    full(world, "node-2", 60)
+    by_shape(world, "last")
+    for number in range(30):
+        gang(world, f"g{number:02}", [1] * 5)
+        world.advance(0.2)
+    gang(world, "last", [9], nodeSelector={"pool": "own"})
+    asked(world, 10)
+    end(world, "node-1")
+    asked(world, 10)
+    slowly(world, 0.05)
+    world.node("node-3", 9)
+    world.api.patch(node_path("node-3"), {"metadata": {"labels": {"pool": "own"}}})
+    for number in range(5):
+        world.phase(f"node-2-{number}", "Succeeded")
+        world.advance(0.5)
+    assert "last" in running(world)
+
+
+def test_who_raises_keeps_those_behind_it_waiting_for_a_moment_only(world: World) -> None:
+    full(world)
+    gang(world, "broken", [1])
+    gang(world, "sound", [1])
+    asked(world)
+    by_counts = world._by_counts
+
+    def answer(request: PlanRequest) -> PlanAnswer:
+        if request.group == "broken":
+            raise RuntimeError("broken")
+        return by_counts(request)
+
+    world.answer = answer
+    world.phase("node-1-0", "Succeeded")
+    for _ in range(4):
+        with contextlib.suppress(RuntimeError):
+            world.advance(LOOK_SECONDS)
+    assert "sound" in running(world)
+    world.clock.close()
+
+
+def test_members_without_gpus_look_at_every_change_for_sums_do_not_say(world: World) -> None:
+    world.node("gpus", 2)
+    world.node("others", 0)
+    world.pod("busy", 0, group="")
+    world.bind("busy", "others")
+    world.answer = refuse(Reason.INSUFFICIENT_RESOURCES)
+    world.group("mpi", minMember=2)
+    world.pod("launcher", 0, "mpi")
+    world.pod("worker", 1, "mpi")
+    asked(world, 10)
+    world.phase("busy", "Succeeded")
+    assert asked(world)["mpi"] >= 1
+
+
+def test_a_reservation_that_has_expired_takes_no_room_though_it_stays(world: World) -> None:
+    world.node("n1", GPUS)
+    world.pod("seated", GPUS, group="")
+    world.pod("asking", GPUS)
+    objects = {name: world.at(pod_path(name)) for name in ("seated", "asking")}
+    uids = {name: obj["metadata"]["uid"] for name, obj in objects.items() if obj}
+    known = {uids[name]: pods.read(obj) for name, obj in objects.items() if obj}
+    headroom, node = Headroom(known.get), nodes.read(world.at(node_path("n1")) or {})
+    headroom.nodes([Change("n1", None, node)])
+    demand = demands.read(PlanRequest("default", "ring", 1, (uids["asking"],)), known.get)
+    assert demand is not None
+    seat = Seat(uids["seated"], "seated", "n1", {})
+    headroom.reserve(("default", "other"), Reservation("default", "other", 1, 100.0, (seat,)))
+    headroom.expire(99.0)
+    assert not headroom.may_do(demand)
+    headroom.expire(100.0)
+    assert headroom.may_do(demand)
 
 
 def refuse(reason: Reason, *more: Rejection) -> Callable[[PlanRequest], PlanAnswer]:
