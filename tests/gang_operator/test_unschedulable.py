@@ -265,7 +265,7 @@ def test_who_stands_at_the_end_of_the_line_has_its_turn_however_often_it_begins_
     slowly(world, 0.05)
     world.node("node-3", 9)
     world.api.patch(node_path("node-3"), {"metadata": {"labels": {"pool": "own"}}})
-    for number in range(5):
+    for number in range(12):
         world.phase(f"node-2-{number}", "Succeeded")
         world.advance(0.5)
     assert "last" in running(world)
