@@ -13,21 +13,25 @@ from gpuyard_kube.timestamps import rfc3339_micro
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 RENEW_SECONDS = 10.0
-AGAIN_SECONDS = 1.0
-"""As long as there is no node: one without a Lease would not be missed. Upstream it is 0.2 s, then ever longer."""
 _DURATION_SECONDS = 40
 
 
 class Heart:
-    """Beats as long as the kubelet runs and its `node` is there."""
+    """Beats as long as the kubelet runs and its node is there, from that moment on: else nobody would miss it."""
 
     def __init__(self, api: Api, runtime: Runtime) -> None:
         self._api, self._runtime = api, runtime
-        self.node: JSON | None = None
-        self._stopped = False
+        self._node: JSON | None = None
+        self._changed, self._stopped = runtime.signal(), False
+
+    def see(self, node: JSON | None) -> None:
+        """The node as it is now, if it is there."""
+        self._node = node
+        self._changed.fire()
 
     def stop(self) -> None:
         self._stopped = True
+        self._changed.fire()
 
     def start(self, name: str) -> None:
         """Renew the Lease of the node of that name for as long as nobody says `stop`."""
@@ -36,11 +40,11 @@ class Heart:
     async def _beat(self, name: str) -> bool:
         if self._stopped:
             return False
-        pause = AGAIN_SECONDS
-        if self.node is not None:
-            await self._renew(name, self.node)
-            pause = RENEW_SECONDS
-        await self._runtime.sleep_until(self._runtime.now() + pause)
+        if self._node is None:
+            await self._changed.wait()
+            return True
+        await self._renew(name, self._node)
+        await self._runtime.sleep_until(self._runtime.now() + RENEW_SECONDS)
         return True
 
     async def _renew(self, name: str, node: JSON) -> None:

@@ -130,7 +130,7 @@ class Kubelet:
     def _set_node(self, node: JSON | None) -> None:
         self._node.see(node)
         if self._heart is not None:
-            self._heart.node = node
+            self._heart.see(node)
         self._arrived.fire()
         self._writer.look_at(NODE)
 

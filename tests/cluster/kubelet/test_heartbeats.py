@@ -2,7 +2,7 @@ from gpuyard.writes import JSON, Reply, Write
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
-from gpuyard_cluster.kubelet.heartbeats import AGAIN_SECONDS, LEASES, RENEW_SECONDS, Heart
+from gpuyard_cluster.kubelet.heartbeats import LEASES, RENEW_SECONDS, Heart
 from tests.stepping import settle
 
 
@@ -17,7 +17,7 @@ class Chest:
 
     def register(self) -> None:
         write = Write("POST", "/api/v1/nodes", {"metadata": {"name": "node-1"}})
-        self.heart.node = self.steps.complete(self.api.send(write)).body
+        self.heart.see(self.steps.complete(self.api.send(write)).body)
 
     def later(self, seconds: float) -> None:
         settle(self.steps, self.steps.now() + seconds)
@@ -42,11 +42,11 @@ def test_the_lease_belongs_to_its_node_and_is_renewed() -> None:
     assert renewed["metadata"]["uid"] == first["metadata"]["uid"]
 
 
-def test_a_node_that_registers_a_moment_after_its_kubelet_has_started_is_missed_when_that_ends() -> None:
+def test_a_node_has_a_lease_as_soon_as_it_is_registered_so_that_it_is_missed_when_its_kubelet_ends() -> None:
     chest = Chest()
-    chest.later(AGAIN_SECONDS / 2)
+    chest.later(RENEW_SECONDS / 2)
     chest.register()
-    chest.later(AGAIN_SECONDS)
+    chest.later(0)
     assert chest.lease() is not None
 
 
