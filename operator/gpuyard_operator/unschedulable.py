@@ -2,7 +2,8 @@
 
 Stands for the unschedulable pods of kube-scheduler's queue, which an event moves back to be tried. Laws: only a
 change that may make room for a group moves it: where no node would do, the end of a pod does not, nor does one where
-none of its members could go, nor while all that is left is too little (`headroom`). They look in their turn, one
+none of its members could go, nor while all that is left is too little (`headroom`). What nodes offer is another
+matter: that is seldom, and what they lack by it is to be told. They look in their turn, one
 after the other, so that what one has taken is no room for those behind it; a line that has begun goes by before the
 next one, so that who stands at its end is not passed over; many together so seldom that the extender has something
 else to do than to refuse them again. What sums cannot say, `RETRY_SECONDS` bound.
@@ -49,6 +50,8 @@ class Unschedulable:
         self._groups = dict[Key, _Refused]()
         self._moved, self._line, self._lined = set[Key](), list[Key](), set[Key]()
         """Who is to look when the line has gone by; the line, the last one first, and who stands in it."""
+        self._anyway = set[Key]()
+        """Those who look whatever sums say."""
         self._looking: Key | None = None
         self._until, self._watched = 0.0, False
         self._began, self._looks, self._waits = 0.0, 0, False
@@ -70,6 +73,7 @@ class Unschedulable:
         else:
             self._groups.pop(key, None)
             self._moved.discard(key)
+            self._anyway.discard(key)
         recording = again and bool(known) and isinstance(known[-1].answer, Planned)
         if key == self._looking and not recording:
             self._looking = None
@@ -84,7 +88,9 @@ class Unschedulable:
         self.last, where = Opening(openings.count, self._runtime.now()), openings.take()
         self._cache.headroom.expire(self.last.at)
         for key, found in self._groups.items():
-            if (by_node or found.ends_help) and self._may_help(found, where):
+            if by_node:
+                self._anyway.add(key)
+            if by_node or (found.ends_help and self._may_help(found, where)):
                 found.opened = self.last
                 if key not in self._lined:
                     self._moved.add(key)
@@ -105,8 +111,9 @@ class Unschedulable:
         )
         if key in self._groups:
             found.opened = self._groups[key].opened
-        elif self._may_do(found):
-            found.opened = self.last  # the extender may not have seen it yet
+        elif self._may_do(found) or min(one.change for one in refused) < self._cache.openings.renewed:
+            # The extender may not have seen it, or was asked before it came.
+            found.opened = self.last
         self._groups[key] = found
 
     def _next(self) -> None:
@@ -114,10 +121,11 @@ class Unschedulable:
         while self._looking is None and (self._line or self._begins()):
             key = self._line.pop()
             self._lined.discard(key)
-            found = self._groups.get(key)
+            found, anyway = self._groups.get(key), key in self._anyway
+            self._anyway.discard(key)
             if found is None:
                 continue
-            if self._may_do(found):
+            if anyway or self._may_do(found):
                 self._let_look(key)
             else:
                 found.opened = Opening()

@@ -234,6 +234,23 @@ def test_many_that_are_refused_for_their_shape_do_not_ask_all_the_time(world: Wo
     assert asked(world, RETRY_SECONDS).keys() == {*names}, "and none is forgotten"
 
 
+def test_what_a_node_offers_anew_is_told_though_it_is_not_enough(world: World) -> None:
+    world.node("node-1", 0)
+    gang(world, "pair", [2, 2])
+    assert asked(world) == {"pair": 1}
+    world.api.patch(f"{node_path('node-1')}/status", {"status": {"allocatable": {vocabulary.GPU: "2"}}})
+    assert asked(world)["pair"] >= 1
+
+
+def test_a_node_that_changes_while_the_extender_answers_is_asked_about_again(world: World) -> None:
+    world.node("node-1", 0)
+    slowly(world, 0.5)
+    gang(world, "pair", [2, 2])
+    world.advance(0.2)
+    world.api.patch(f"{node_path('node-1')}/status", {"status": {"allocatable": {vocabulary.GPU: "2"}}})
+    assert asked(world, 5)["pair"] >= 2
+
+
 def by_shape(world: World, fits: str) -> None:
     """Whoever asks is refused for its shape, but for one."""
     by_counts, by_shapes = world._by_counts, refuse(Reason.TOPOLOGY_UNSATISFIED)
