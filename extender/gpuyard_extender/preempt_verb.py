@@ -36,7 +36,9 @@ _NOTHING_MORE: Final[Cost] = (-1, 0, 0, (), (), ())
 
 def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Mapping[str, Victims]:
     """The node where the fewest and least important have to go for the pod, and who they are; empty: nowhere."""
-    offers = {name: found for name in names if (found := _offer(pod, name, ledger, now)) is not None}
+    ledger.expire(now)
+    gone = going(pod.priority, {pod.uid}, ledger)
+    offers = {name: found for name in names if (found := _offer(pod, name, gone, ledger, now)) is not None}
     if not offers:
         return {}
     name = min(offers, key=lambda name: offers[name][0])
@@ -45,12 +47,15 @@ def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Mappi
 
 def room(pod: Pod, name: str, gone: Collection[str], ledger: Ledger, now: float) -> Placement | None:
     """The pod's place on a node without those that are `gone` (UIDs) or on their way; None: there is none for it."""
-    ground = _Ground.of(pod, name, ledger, now, gone)
+    ledger.expire(now)
+    ground = _Ground.of(pod, name, {*going(pod.priority, {pod.uid}, ledger), *gone}, ledger, now)
     return ground.place(ground.node) if ground else None
 
 
-def _offer(pod: Pod, name: str, ledger: Ledger, now: float) -> tuple[Cost, Victims] | None:
-    ground = _Ground.of(pod, name, ledger, now)
+def _offer(
+    pod: Pod, name: str, gone: Collection[str], ledger: Ledger, now: float
+) -> tuple[Cost, Victims] | None:
+    ground = _Ground.of(pod, name, gone, ledger, now)
     if ground is None:
         return None
     if ground.place(ground.node) is not None:
@@ -72,13 +77,13 @@ def _offer(pod: Pod, name: str, ledger: Ledger, now: float) -> tuple[Cost, Victi
 def _awaited(ground: "_Ground", ledger: Ledger, now: float) -> tuple[Cost, Victims] | None:
     """As few as will do of those that go already: nobody else has to."""
     name, pod = ground.node.name, ground.pod
-    going = [(other, claim) for other, claim in held(name, ledger) if other.uid in ground.leaving]
+    leaving = [(other, claim) for other, claim in held(name, ledger) if other.uid in ground.leaving]
     # kube-scheduler removes nobody who is as important, whatever it is told.
-    besides = {other.uid for other, _ in going if other.priority >= pod.priority}
+    besides = {other.uid for other, _ in leaving if other.priority >= pod.priority}
     node = ledger.node(name, now, {*ledger.yielding([pod]), *besides})
     if node is None:
         return None
-    candidates = [Candidate(other.priority, placement_of(other.uid, claim)) for other, claim in going]
+    candidates = [Candidate(other.priority, placement_of(other.uid, claim)) for other, claim in leaving]
     victims = preemption.choose(ground.preemptor, node, candidates, Stakes())
     return (_NOTHING_MORE, victims) if victims else None
 
@@ -94,12 +99,9 @@ class _Ground:
     seat: Seat | None
 
     @classmethod
-    def of(
-        cls, pod: Pod, name: str, ledger: Ledger, now: float, gone: Collection[str] = ()
-    ) -> "_Ground | None":
-        ledger.expire(now)
-        leaving = {other.uid for other, _ in held(name, ledger) if other.terminating}
-        leaving |= {*going(pod.priority, {pod.uid}, ledger), *gone}
+    def of(cls, pod: Pod, name: str, gone: Collection[str], ledger: Ledger, now: float) -> "_Ground | None":
+        """None where there is no such node."""
+        leaving = {*gone, *(other.uid for other, _ in held(name, ledger) if other.terminating)}
         node = ledger.node(name, now, {*ledger.yielding([pod]), *leaving})
         if node is None:
             return None

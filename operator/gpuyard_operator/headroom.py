@@ -35,8 +35,8 @@ class Headroom:
         self._held: dict[str, tuple[str, Amounts]] = {}
         """What a pod takes of which node, by UID."""
         self._seats: dict[str, str] = {}
-        self._reserved: dict[Key, Collection[str]] = {}
-        self._ends, self._expiries = dict[Key, float](), list[tuple[float, Key]]()
+        self._reserved: dict[Key, Reservation] = {}
+        self._expiries: list[tuple[float, Key]] = []
         self._having: dict[tuple[str, int], set[str]] = {}
         """The nodes with so many devices of a resource left: of a full cluster these are few."""
         self._has: dict[str, list[tuple[str, int]]] = {}
@@ -48,31 +48,32 @@ class Headroom:
 
     def nodes(self, changes: Iterable[Change[NodeFacts]]) -> None:
         for it in changes:
-            for node in filter(None, (it.before, it.after)):
-                self._suited.pop(node.name, None)
-                self._nodes.pop(node.name, None)
+            for name in {node.name for node in (it.before, it.after) if node is not None}:
+                self._suited.pop(name, None)
+                self._nodes.pop(name, None)
                 if it.after is not None:
-                    self._nodes[node.name] = it.after.fit
-                self._count(node.name)
+                    self._nodes[name] = it.after.fit
+                self._count(name)
 
     def reserve(self, key: Key, found: Reservation | None) -> None:
         """The Reservation of a group, as last seen."""
-        seats = {seat.uid: seat.node for seat in found.seats} if found else {}
-        before, _ = self._reserved.pop(key, ()), self._ends.pop(key, None)
-        for uid in before:
+        before = self._reserved.pop(key, None)
+        touched = {seat.uid for reservation in (before, found) if reservation for seat in reservation.seats}
+        for uid in touched:
             self._seats.pop(uid, None)
-        if found is not None and seats:
-            self._reserved[key], self._ends[key] = seats.keys(), found.expires
+        if found is not None:
+            self._reserved[key] = found
             heapq.heappush(self._expiries, (found.expires, key))
-            self._seats |= seats
-        for uid in {*before, *seats}:
+            self._seats |= {seat.uid: seat.node for seat in found.seats}
+        for uid in touched:
             self._hold(uid)
 
     def expire(self, now: float) -> None:
         """Reservations that have expired keep nothing, whether or not their objects stay."""
         while self._expiries and self._expiries[0][0] <= now:
             expires, key = heapq.heappop(self._expiries)
-            if self._ends.get(key) == expires:
+            kept = self._reserved.get(key)
+            if kept is not None and kept.expires == expires:
                 self.reserve(key, None)
 
     def may_help(self, demand: Demand, names: Collection[str]) -> bool:
@@ -134,15 +135,19 @@ class Headroom:
         return known[kind.wishes]
 
     def _hold(self, uid: str) -> None:
-        pod, (name, amounts) = self._pod(uid), self._held.pop(uid, ("", {}))
-        if amounts:
-            self._used[name].subtract(amounts)
-            self._count(name)
+        pod, before = self._pod(uid), self._held.pop(uid, None)
         name = (pod.node or self._seats.get(uid, "")) if pod is not None else ""
-        if pod is not None and name and pod.requests:
-            self._held[uid] = name, pod.requests
-            self._used.setdefault(name, Counter()).update(pod.requests)
-            self._count(name)
+        after = (name, pod.requests) if pod is not None and name and pod.requests else None
+        if after is not None:
+            self._held[uid] = after
+        if before == after:  # most of what is heard of a pod is about other things
+            return
+        if before is not None:
+            self._used[before[0]].subtract(before[1])
+        if after is not None:
+            self._used.setdefault(name, Counter()).update(after[1])
+        for node in {found[0] for found in (before, after) if found is not None}:
+            self._count(node)
 
     def _count(self, name: str) -> None:
         """Enter a node by what it has left."""

@@ -3,10 +3,10 @@
 Stands for the unschedulable pods of kube-scheduler's queue, which an event moves back to be tried. Laws: only a
 change that may make room for a group moves it: where no node would do, the end of a pod does not, nor does one where
 none of its members could go, nor while all that is left is too little (`headroom`). What nodes offer is another
-matter: that is seldom, and what they lack by it is to be told. They look in their turn, one
-after the other, so that what one has taken is no room for those behind it; a line that has begun goes by before the
-next one, so that who stands at its end is not passed over; many together so seldom that the extender has something
-else to do than to refuse them again. What sums cannot say, `RETRY_SECONDS` bound.
+matter: that is seldom, and what they lack by it is to be told. They look in their turn, one after the other, so that
+what one has taken is no room for those behind it; a line that has begun goes by before the next one, so that who
+stands at its end is not passed over; many together so seldom that the extender has something else to do than to
+refuse them again. What sums cannot say, `RETRY_SECONDS` bound.
 """
 
 from collections.abc import Callable, Iterable, Set
@@ -48,8 +48,8 @@ class Unschedulable:
         self._runtime, self._wake, self._cache = runtime, wake, cache
         self.last = Opening(0, runtime.now())
         self._groups = dict[Key, _Refused]()
-        self._moved, self._line, self._lined = set[Key](), list[Key](), set[Key]()
-        """Who is to look when the line has gone by; the line, the last one first, and who stands in it."""
+        self._moved, self._line = set[Key](), list[Key]()
+        """Who is to look when the line has gone by; the line, the last one first."""
         self._anyway = set[Key]()
         """Those who look whatever sums say."""
         self._looking: Key | None = None
@@ -87,13 +87,14 @@ class Unschedulable:
         by_node = openings.renewed > self.last.count
         self.last, where = Opening(openings.count, self._runtime.now()), openings.take()
         self._cache.headroom.expire(self.last.at)
+        if by_node:
+            self._anyway.update(self._groups)
+        moved = set[Key]()
         for key, found in self._groups.items():
-            if by_node:
-                self._anyway.add(key)
             if by_node or (found.ends_help and self._may_help(found, where)):
                 found.opened = self.last
-                if key not in self._lined:
-                    self._moved.add(key)
+                moved.add(key)
+        self._moved |= moved.difference(self._line)
         self._next()
 
     @property
@@ -120,7 +121,6 @@ class Unschedulable:
         self._cache.headroom.expire(self._runtime.now())
         while self._looking is None and (self._line or self._begins()):
             key = self._line.pop()
-            self._lined.discard(key)
             found, anyway = self._groups.get(key), key in self._anyway
             self._anyway.discard(key)
             if found is None:
@@ -141,7 +141,7 @@ class Unschedulable:
             return False
         self._began, self._looks = self._runtime.now(), 0
         self._line = sorted(self._moved, key=lambda key: self._groups[key].rank, reverse=True)
-        self._lined, self._moved = self._moved, set()
+        self._moved.clear()
         return True
 
     def _let_look(self, key: Key) -> None:

@@ -171,26 +171,14 @@ def test_without_room_elsewhere_the_gang_waits_until_the_node_is_of_use_again(
     assert world.bound() == {"a": "node-1", "b": "node-2"}
 
 
+@pytest.mark.parametrize("harm", ["cordoned", "deleted"])
 @pytest.mark.parametrize("order", [("reservations", "nodes", "pods"), ("pods", "nodes", "reservations")])
 def test_what_happened_while_the_operator_was_down_is_noticed_too(
-    world: World, order: tuple[str, ...]
+    world: World, order: tuple[str, ...], harm: str
 ) -> None:
     gang(world)
     world.operator.stop()
-    HARMS["cordoned"](world, "node-1")
-    world.arrival = [*order, *(name for name in PATHS if name not in order)]
-    world.restart()
-    world.advance(1)
-    assert nodes(world) == {"a": "node-2", "b": "node-3"}
-
-
-@pytest.mark.parametrize("order", [("reservations", "nodes", "pods"), ("pods", "nodes", "reservations")])
-def test_a_node_that_was_deleted_while_the_operator_was_down_is_missed_at_once(
-    world: World, order: tuple[str, ...]
-) -> None:
-    gang(world)
-    world.operator.stop()
-    world.delete(node_path("node-1"))
+    HARMS[harm](world, "node-1")
     world.arrival = [*order, *(name for name in PATHS if name not in order)]
     world.restart()
     world.advance(1)
