@@ -9,8 +9,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_PART = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+NAME: Final = re.compile(rf"(?=.{{1,253}}\Z){_PART}(\.{_PART})*")
 """Of an object, which becomes a part of a path: anything else could lead elsewhere."""
+
+_WORD = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 
 class Shape(enum.StrEnum):
@@ -26,6 +29,17 @@ class Shape(enum.StrEnum):
         if not isinstance(found, dict):
             return False
         return self is Shape.OBJECT or all(isinstance(text, str) for text in found.values())
+
+
+def is_key(text: str) -> bool:
+    """Whether a label or a resource can be called so: `example.com/name`, or without what stands before the slash."""
+    prefix, slash, name = text.rpartition("/")
+    return bool(_WORD.fullmatch(name) and (not slash or NAME.fullmatch(prefix)))
+
+
+def is_label_value(text: str) -> bool:
+    """Whether a label can have this value, as a node's name has to be, for `kubernetes.io/hostname`."""
+    return not text or bool(_WORD.fullmatch(text))
 
 
 def fault(obj: Any, shapes: Mapping[str, Shape]) -> str:

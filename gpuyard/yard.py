@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpuyard import yard_fields, yard_gpus
+from gpuyard import shapes, yard_fields, yard_gpus
 from gpuyard.hardware.gpus import GPU
 from gpuyard.hardware.presets import presets
-from gpuyard.shapes import NAME
 from gpuyard.writes import JSON
 from gpuyard.yard_fields import InvalidYardError
 
 __all__ = ["InvalidYardError", "YardNode", "parse"]
 
 _CAPACITY = {"cpu": "64", "memory": "512Gi", "pods": "110"}
+_LABEL = "use at most 63 letters, digits, '-', '_' and '.', with a letter or a digit first and last"
 _NODE_KEYS = ("name", "labels", "capacity", "gpus", "mig", "plugin", "joins", "preset")
 
 
@@ -75,10 +75,9 @@ def _with_preset(entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 
 def _name(found: Any, where: str) -> str:
     name = yard_fields.text(found, where)
-    if not NAME.fullmatch(name):
-        raise InvalidYardError(
-            where, f"{name!r} is not a node name", "use small letters, digits, '-' and '.', such as node-1"
-        )
+    if not (shapes.NAME.fullmatch(name) and shapes.is_label_value(name)):
+        remedy = "use at most 63 small letters, digits, '-' and '.', such as node-1"
+        raise InvalidYardError(where, f"{yard_fields.short(name)} is not a node name", remedy)
     return name
 
 
@@ -87,6 +86,11 @@ def _labels(found: Any, where: str) -> dict[str, str]:
     for key, label in entries.items():
         if not isinstance(label, str):
             raise InvalidYardError(f"{where}.{key}", f"{label!r} is not a text", "put it in quotes")
+        if not shapes.is_key(key):
+            raise InvalidYardError(where, f"{yard_fields.short(key)} is not the key of a label", _LABEL)
+        if not shapes.is_label_value(label):
+            problem = f"{yard_fields.short(label)} is not the value of a label"
+            raise InvalidYardError(f"{where}.{key}", problem, _LABEL)
     return dict(entries)
 
 

@@ -25,7 +25,7 @@ from gpuyard_kube.servers import NoServerError
 
 _CLOSED: Final = {
     401: "get a kubeconfig whose user the cluster knows",
-    503: "start it, or name another one with --kubeconfig or KUBECONFIG",
+    503: "start it, or name another one {where}",
 }
 """What mends it when not even the version is told."""
 
@@ -110,15 +110,17 @@ async def connected(kubeconfig: str | None = None, context: str | None = None) -
 
     InvalidInputError when there is none, when it does not answer, or does not know who asks.
     """
+    where = "in KUBECONFIG" if kubeconfig is None else "with --kubeconfig"  # `run` has no such flag
     try:
         api = await HttpApi.from_kubeconfig(kubeconfig, context)
     except NoServerError as error:
-        remedy = "create it with kind-config.yaml" if context else "name one with --kubeconfig or KUBECONFIG"
+        remedy = "create it with kind-config.yaml" if context else f"name one {where}"
         raise InvalidInputError("kubeconfig", context or "", str(error), remedy) from error
     try:
         answer = await api.read("/version")
         if answer.status in _CLOSED:
-            raise InvalidInputError("cluster", "", answer.reason.rstrip("."), _CLOSED[answer.status])
+            remedy = _CLOSED[answer.status].format(where=where)
+            raise InvalidInputError("cluster", "", answer.reason.rstrip("."), remedy)
         yield api
     finally:
         await api.close()

@@ -47,7 +47,7 @@ def screen(running: Running, seconds: float) -> Iterator[str]:
     yield f"the live yard, a page for your browser: {running.extender}/ui/;"
     yield "scheduler, controllers, gang operator, a kubelet and a device plugin for each node"
     yield from (f"note: {line}" for line in running.notes)
-    yield from ["", f"  export KUBECONFIG={running.kubeconfig}", "", "Try", "  kubectl get nodes"]
+    yield from ["", "In another terminal", f"  export KUBECONFIG={running.kubeconfig}", "  kubectl get nodes"]
     yield from [f"  {_run_command(running.nodes)}", "  kubectl logs try", "", "Ctrl-C ends it all."]
 
 

@@ -68,6 +68,9 @@ class _Connection(HttpToolsProtocol):
         self._in_body = False
         super().on_message_complete()
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """It would advise to install what does not help; the answer says that the request is not served."""
+
     def shutdown(self) -> None:
         self._ending = True
         super().shutdown()

@@ -10,7 +10,7 @@ import yaml
 
 from gpuyard_cli import commands
 from gpuyard_cli.main import main
-from tests.cli.saying import said, shown, subcommands
+from tests.cli.saying import ended, said, shown, subcommands
 from tests.cli.written import write_example
 
 ROOT = Path(__file__).parents[2]
@@ -106,7 +106,7 @@ def test_a_wrong_flag_is_named_and_where_to_read_on(
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (None, "kubeconfig: {file}: there is no such file; name one with --kubeconfig or KUBECONFIG"),
+        (None, "kubeconfig: {file}: there is no such file; name one with --kubeconfig"),
         ("a: [", "kubeconfig: while parsing a flow node"),
         ("clusters: 5", "kubeconfig: {file}: not a kubeconfig, or not a whole one; name one"),
         ("[]", "kubeconfig: {file}: not a kubeconfig, or not a whole one; name one"),
@@ -130,23 +130,29 @@ def test_a_kubeconfig_that_is_of_no_use_is_named_with_a_remedy(
         file.write_text(content)
     text = said(capsys, *arguments, "--kubeconfig", str(file))
     assert text.startswith("gpuyard: " + problem.format(file=file))
-    assert "name one with --kubeconfig" in text or text.endswith(
-        "; start it, or name another one with --kubeconfig or KUBECONFIG"
+    assert text.endswith(
+        ("; name one with --kubeconfig", "; start it, or name another one with --kubeconfig")
     )
 
 
+@pytest.mark.parametrize("line", ["top", "run examples/01-one-gpu --on kubeconfig"])
 @pytest.mark.parametrize("name", [None, "absent"])
-def test_without_any_kubeconfig_the_usual_place_is_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str | None
+def test_without_any_kubeconfig_the_usual_place_is_named_and_a_remedy_that_the_command_has(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    name: str | None,
+    line: str,
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("KUBECONFIG", raising=False)
     if name is not None:
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / name))
     place = "~/.kube/config" if name is None else tmp_path / name
-    assert said(capsys, "top") == (
+    assert ended(line.split()) == 2
+    assert capsys.readouterr().err == (
         f"gpuyard: kubeconfig: {place}: there is no such file, and this is no pod of a cluster;"
-        " name one with --kubeconfig or KUBECONFIG"
+        " name one in KUBECONFIG\n"
     )
 
 

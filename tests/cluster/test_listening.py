@@ -32,6 +32,20 @@ async def test_it_answers_as_soon_as_it_is_there() -> None:
     await guest.close()
 
 
+async def test_who_wants_another_protocol_is_answered_and_nobody_is_told_to_install_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    guest = await listen(echo, "echo")
+    wanted = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1"}
+    async with (
+        aiohttp.ClientSession() as client,
+        client.post(f"{guest.url}/exec", headers=wanted) as answer,
+    ):
+        assert await answer.text() == "/exec"
+    await guest.close()
+    assert caplog.messages == []
+
+
 async def test_two_guests_have_two_ports() -> None:
     first, second = await listen(echo, "first"), await listen(echo, "second")
     assert first.url != second.url

@@ -53,6 +53,16 @@ def test_nodes_keep_their_order() -> None:
         (nodes({"name": "a"}, {"name": "a"}), r"^nodes\[1\]\.name: two nodes have the name 'a'; rename"),
         (nodes({}), r"^nodes\[0\]\.name: is missing; add it$"),
         (nodes({"name": "Node_1"}), r"^nodes\[0\]\.name: 'Node_1' is not a node name; "),
+        (nodes({"name": "a..b"}), r"^nodes\[0\]\.name: 'a\.\.b' is not a node name; "),
+        (nodes({"name": "a" * 64}), r"^nodes\[0\]\.name: 'a+' is not a node name; use at most 63 "),
+        (
+            nodes({"name": "a", "labels": {"k k": "v"}}),
+            r"^nodes\[0\]\.labels: 'k k' is not the key of a label; ",
+        ),
+        (
+            nodes({"name": "a", "labels": {"k": "v v"}}),
+            r"^nodes\[0\]\.labels\.k: 'v v' is not the value of a label; ",
+        ),
         (nodes({"name": "a", "gpu": 1}), r"^nodes\[0\]\.gpu: unknown key; use capacity, gpus"),
         (
             nodes({"name": "a", "labels": {"k": 1}}),

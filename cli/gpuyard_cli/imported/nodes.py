@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard import vocabulary
+from gpuyard import shapes, vocabulary
 from gpuyard.hardware.inventory import Inventory
 from gpuyard.pods import quantities
 from gpuyard.writes import JSON, PatchType, Write
@@ -24,7 +24,8 @@ class ImportedNode:
 
 
 def imported(node: JSON, notes: Notes) -> ImportedNode:
-    """The node with the GPUs that it seems to have. ValueError for a quantity that is none."""
+    """The node with the GPUs that it seems to have. ValueError for what no node of the yard can have."""
+    _check_names(node)
     inventory = gpus.inventory_of(node, notes)
     found = YardNode(
         name=node["metadata"]["name"],
@@ -34,6 +35,21 @@ def imported(node: JSON, notes: Notes) -> ImportedNode:
         plugin_config=gpus.plugin_config(inventory) if inventory.gpus else {},
     )
     return ImportedNode(found, _marks(node))
+
+
+def _check_names(node: JSON) -> None:
+    """Nobody has validated them, and a kubelet whose node is refused would go on asking."""
+    metadata, offered = node["metadata"], (node.get("status") or {}).get("allocatable") or {}
+    if not shapes.is_label_value(metadata["name"]):
+        raise ValueError(
+            "metadata.name: it is longer than 63, which its label kubernetes.io/hostname has to hold"
+        )
+    for key, value in (metadata.get("labels") or {}).items():
+        if not (shapes.is_key(key) and shapes.is_label_value(value)):
+            raise ValueError(f"metadata.labels: {key:.80}: {value:.80} is not a label")
+    for resource in offered:
+        if not shapes.is_key(resource):
+            raise ValueError(f"status.allocatable: {resource!r:.80} is not a resource")
 
 
 def _labels(node: JSON, inventory: Inventory) -> dict[str, str]:

@@ -103,10 +103,10 @@ class EmbeddedYard:
             return DirectNode(self._yard[name], self.server, self._options)
         api = self._http.bearing(self._door.proof(identities.device_plugin(name)))
         described = partial(self._yard.__getitem__, name)
-        return EmbeddedNode(described, self._folder / name, self.server, api, self._options)
+        # Named by number: a unix socket's path may have 107 bytes, which a node's name can use up.
+        return EmbeddedNode(described, self._folder / str(len(self.nodes)), self.server, api, self._options)
 
     async def _start(self) -> None:
-        # Short: a unix socket's path may have 107 bytes.
         self._folder = Path(tempfile.mkdtemp(prefix="yard-"))
         self._ends.callback(shutil.rmtree, self._folder, ignore_errors=True)
         await manifests.install(self.api)

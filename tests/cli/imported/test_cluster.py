@@ -229,6 +229,19 @@ def test_whatever_stands_in_a_field_it_is_read_or_refused(
         ),
         ("kind: Node\nmetadata: {name: x}\nspec: {taints: [7]}", "Node x: spec.taints: a list of objects"),
         ("kind: Node\nmetadata: {name: a/b c}", "Node: metadata.name: 'a/b c' is no name of an object"),
+        (
+            "kind: Node\nmetadata: {name: x, labels: {a b: c}}",
+            "Node x: metadata.labels: a b: c is not a label; give",
+        ),
+        (
+            "kind: Node\nmetadata: {name: x, labels: {a: -}}",
+            "Node x: metadata.labels: a: - is not a label; give",
+        ),
+        (f"kind: Node\nmetadata: {{name: {'x' * 64}}}", "metadata.name: it is longer than 63"),
+        (
+            f"{NODE}\nstatus: {{allocatable: {{a b: 1}}}}",
+            "Node x: status.allocatable: 'a b' is not a resource",
+        ),
         (f"{NODE}\n---\n{NODE}", "document 1: Node x is there twice; remove one"),
         (f"{NODE}\n---\nkind: Pod\nmetadata: {{name: p}}", "document 1: Pod p: spec: an object is needed"),
         (

@@ -55,7 +55,7 @@ def in_use() -> tuple[set[str], int]:
 
 async def test_it_serves_its_api_over_http_and_runs_pods(folder: Path) -> None:
     async with (
-        EmbeddedYard(nodes({"name": "node-1"})) as cluster,
+        EmbeddedYard(nodes({"name": "n" * 63})) as cluster,  # the path of a unix socket has room for 107
         aiohttp.ClientSession(cluster.url) as client,
     ):
         async with client.get("/version") as answer:
