@@ -36,13 +36,14 @@ def main(argv: Sequence[str] | None = None, *, prog: str = "gpuyard") -> int:
 
 def _run(given: Sequence[str], prog: str) -> int:
     # Imported here: a signal may come meanwhile.
+    from gpuyard.policies.installed import PolicyError
     from gpuyard_cli import commands
     from gpuyard_cli.inputs import InvalidInputError
 
     try:
         arguments = commands.parser(prog).parse_args(given)
         return int(arguments.run(arguments))
-    except InvalidInputError as fault:
+    except (InvalidInputError, PolicyError) as fault:
         print(f"gpuyard: {fault}", file=sys.stderr)
         return 2
 

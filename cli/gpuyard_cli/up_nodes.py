@@ -29,9 +29,10 @@ def chosen(arguments: argparse.Namespace) -> Imported:
 
 
 def check_policy(name: str) -> None:
-    """InvalidInputError when there is no policy of this name."""
+    """InvalidInputError when there is no policy of this name, PolicyError when it cannot be loaded."""
     if name not in registry.names():
         raise InvalidInputError("--policy", "", f"{name!r} is unknown", f"use {', '.join(registry.names())}")
+    registry.named(name)
 
 
 def of_presets(wanted: Sequence[str]) -> tuple[YardNode, ...]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from gpuyard.policies import profiles, registry
 from gpuyard.policies.candidates import Policy
+from gpuyard.policies.installed import PolicyError
 from gpuyard.yard_fields import InvalidYardError
 from gpuyard_extender.certificates import Files
 from gpuyard_kube import arguments, documents, logs
@@ -100,13 +101,18 @@ def _policy(name: str, file: Path | None) -> str | Policy:
     choices = [*known, *registry.names()]
     if name not in choices:
         parser().error(f"--policy {name}: invalid choice; use one of {', '.join(choices)}")
+    if name not in known:
+        try:
+            registry.named(name)
+        except PolicyError as fault:
+            parser().error(f"--policy: {fault}")
     return known.get(name, name)
 
 
 def _profiles(file: Path) -> Mapping[str, Policy]:
     try:
         return profiles.parse(documents.only(file))
-    except (InvalidDocumentError, InvalidYardError) as fault:
+    except (InvalidDocumentError, InvalidYardError, PolicyError) as fault:
         return parser().error(f"--profiles {file}: {fault}")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import Final
 
-from gpuyard.policies import counted, foresight, fragmentation, published
+from gpuyard.policies import counted, foresight, fragmentation, installed, published
 from gpuyard.policies.candidates import Policy
 
 PLUGINS: Final = "gpuyard.policies"
@@ -43,12 +43,14 @@ def names() -> list[str]:
 
 
 def named(name: str | Policy) -> Policy:
-    """The policy of this name, or one that is given. Nothing that is installed replaces one of the project."""
+    """The policy of this name, or one that is given. Nothing that is installed replaces one of the project.
+
+    PolicyError when one that is installed cannot be loaded, and from then on when it fails.
+    """
     if not isinstance(name, str):
         return name
     if name in POLICIES:
         return POLICIES[name]
     for found in metadata.entry_points(group=PLUGINS, name=name):
-        policy: Policy = found.load()
-        return policy
+        return installed.load(found)
     raise UnknownPolicyError(f"no policy is called {name!r}; there are {', '.join(names())}")

@@ -113,7 +113,8 @@ def test_an_installed_distribution_adds_policies_but_replaces_none(monkeypatch: 
     )
     monkeypatch.setattr(metadata, "entry_points", lambda **chosen: installed.select(**chosen))
     assert "own" in registry.names()
-    assert named("own") is counted.spread
+    found = candidates(HALF, (1000, 500), (700, 0))
+    assert named("own")(found).tolist() == counted.spread(found).tolist()
     assert named("fgd") is fragmentation.fgd
 
 
