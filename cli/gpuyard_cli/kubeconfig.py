@@ -6,9 +6,11 @@ Law: a file that somebody else wrote is never touched, least of all ~/.kube/conf
 import base64
 import contextlib
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -31,8 +33,14 @@ def check(path: Path) -> None:
     remedy = "name another file with --kubeconfig"
     if path.resolve() == (Path.home() / ".kube/config").resolve():
         raise InvalidInputError(path, "", "this one is yours", remedy)
-    if path.exists() and not _is_ours(path):
-        raise InvalidInputError(path, "", "it exists, and `gpuyard up` has not written it", remedy)
+    if path.exists():
+        server = _ours(path)
+        if server is None:
+            raise InvalidInputError(path, "", "it exists, and `gpuyard up` has not written it", remedy)
+        if _answers(server):
+            raise InvalidInputError(
+                path, "", f"it is of a cluster that still runs, at {server}", f"end that one, or {remedy}"
+            )
     if not path.absolute().parent.is_dir():
         raise InvalidInputError(path, "", "its folder does not exist", "make it, or name another file")
 
@@ -76,12 +84,23 @@ def _document(url: str, extender: str, credentials: Credentials) -> dict[str, An
     }
 
 
-def _is_ours(path: Path) -> bool:
+def _ours(path: Path) -> str | None:
+    """The API server that it names; None when no `gpuyard up` has written it."""
     try:
-        found = yaml.safe_load(path.read_text())
-        return [cluster["name"] for cluster in found["clusters"]] == [NAME]
+        [found] = yaml.safe_load(path.read_text())["clusters"]
+        return str(found["cluster"]["server"]) if found["name"] == NAME else None
     except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
+        return None
+
+
+def _answers(server: str) -> bool:
+    """Whether somebody listens there: a process that was killed leaves its file behind."""
+    try:
+        place = urlsplit(server)
+        socket.create_connection((place.hostname or "", place.port or 443), timeout=1).close()
+    except (OSError, ValueError):
         return False
+    return True
 
 
 def _base64(content: bytes) -> str:

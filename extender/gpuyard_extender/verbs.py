@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import orjson
 
+from gpuyard.policies.installed import PolicyError
 from gpuyard_extender import wire
 from gpuyard_extender.asgi import App, Message, Receive, Send
 from gpuyard_extender.metrics import Metrics
@@ -59,6 +60,9 @@ class Verbs:
             with self._metrics.timed(verb.name):
                 found = verb.ask(asked)
                 return orjson.dumps(await found if isinstance(found, Coroutine) else found)
+        except PolicyError as fault:  # somebody else's, who looks for a line of theirs
+            log.error("%s failed: %s", verb.name, fault)
+            return orjson.dumps(verb.broken)
         except Exception:
             log.exception("%s failed", verb.name)
             return orjson.dumps(verb.broken)

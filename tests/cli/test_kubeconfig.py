@@ -1,5 +1,6 @@
 """The kubeconfig of `gpuyard up`: written for as long as the cluster lives, and nobody else's is touched."""
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,17 @@ def test_one_that_was_written_meanwhile_stays(tmp_path: Path) -> None:
 def test_an_old_one_of_ours_may_be_written_over(tmp_path: Path) -> None:
     file = tmp_path / "config"
     with kubeconfig.written(file, "https://127.0.0.1:1", "http://127.0.0.1:2", CREDENTIALS):
+        kubeconfig.check(file)
+
+
+def test_that_of_a_cluster_which_still_runs_is_not_taken_from_it(tmp_path: Path) -> None:
+    file, listening = tmp_path / "config", socket.create_server(("127.0.0.1", 0))
+    server = f"https://127.0.0.1:{listening.getsockname()[1]}"
+    with (
+        listening,
+        kubeconfig.written(file, server, "http://127.0.0.1:2", CREDENTIALS),
+        pytest.raises(InvalidInputError, match=f"at {server}; end that one, or name another file with"),
+    ):
         kubeconfig.check(file)
 
 

@@ -14,6 +14,7 @@ from gpuyard.advice import explain
 from gpuyard.auditing import accounts
 from gpuyard.groups import gangs, plans
 from gpuyard.groups.plans import Planned, PlanRequest
+from gpuyard.policies.installed import PolicyError
 from gpuyard.preempting import clearance
 from gpuyard_extender.app import create_app
 from gpuyard_extender.asgi import App
@@ -102,6 +103,19 @@ def test_a_failure_of_our_own_is_an_error_too_and_stands_in_the_log(
         assert (status, answer in ([], nothing) or bool(answer["Error"])) == (200, True)
         assert "a bug" in caplog.text
         caplog.clear()
+
+
+def test_a_policy_of_somebody_else_that_fails_stands_in_the_log_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise PolicyError("policy mine: 3.5 is no score")
+
+    monkeypatch.setattr(Extender, "prioritize", fail)
+    assert call(Stage(gpu_node("node-1")), "POST", "/prioritize", b"{}") == (200, [])
+    [record] = caplog.records
+    assert record.getMessage() == "prioritize failed: policy mine: 3.5 is no score"
+    assert record.exc_info is None
 
 
 @pytest.mark.parametrize("path", ["/filter", "/prioritize", "/preempt", "/bind", "/v1/plans"])
