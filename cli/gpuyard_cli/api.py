@@ -16,8 +16,10 @@ from gpuyard.writes import JSON
 from gpuyard_cli import injections, running
 from gpuyard_cli.backends import RefusedError
 from gpuyard_cli.examples import load
+from gpuyard_cli.fault_command import inject
 from gpuyard_cli.inputs import InvalidInputError, parsed
 from gpuyard_cli.observation import Observation, PodSeen, observe
+from gpuyard_cli.run_command import BACKENDS
 from gpuyard_cli.runner import Outcome
 from gpuyard_cli.steps_backend import StepsBackend
 from gpuyard_cli.up_nodes import of_presets
@@ -80,8 +82,8 @@ class Cluster:
         self._done(self._backend.delete(kind, namespace, name))
 
     def fail(self, node: str, gpu: int, xid: int | None = 79) -> None:
-        """Let the driver report an XID of a GPU; None: it recovers."""
-        self._done(self._backend.hurt(injections.gpu_fault(node, gpu, xid)))
+        """Let the driver report an XID of a GPU; None: it recovers. InvalidInputError: there is no such GPU."""
+        self._done(inject(self._yard.api, injections.gpu_fault(node, gpu, xid)))
 
     def advance(self, seconds: float) -> None:
         """Let time pass, and everything that is due meanwhile happen. ValueError: it does not go back."""
@@ -123,6 +125,8 @@ class Cluster:
 
 def run(folder: Path | str, on: str = "steps") -> Outcome:
     """What comes of the example in a folder on `steps`, `embedded`, `kind` or `kubeconfig`."""
+    if on not in BACKENDS:
+        raise InvalidInputError("on", "", f"{on!r} is unknown", f"use {', '.join(BACKENDS)}")
     return running.run(load(Path(folder)), on)
 
 

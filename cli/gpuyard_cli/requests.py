@@ -28,11 +28,17 @@ async def create(api: Api, obj: JSON) -> str:
 
     Strictly, as kubectl does: a field that the server does not know is a slip of the pen.
     """
+    metadata = obj.get("metadata")
+    named = {"apiVersion": obj.get("apiVersion"), "kind": obj.get("kind")}
+    named["metadata.name"] = metadata.get("name") if isinstance(metadata, dict) else None
+    for field, found in named.items():
+        if not isinstance(found, str) or not found:
+            raise RefusedError(f"{field}: {found!r} is not a text; an object needs {', '.join(named)}")
     kind, name = obj["kind"], obj["metadata"]["name"]
     base = base_of(obj["apiVersion"])
-    found = await api.read(base)
+    served = await api.read(base)
     entry = next(
-        (e for e in found.body.get("resources", ()) if e["kind"] == kind and "/" not in e["name"]), None
+        (e for e in served.body.get("resources", ()) if e["kind"] == kind and "/" not in e["name"]), None
     )
     if entry is None:
         raise RefusedError(f"{kind} {name}: the cluster serves no {kind} in {obj['apiVersion']}")
@@ -46,6 +52,8 @@ async def create(api: Api, obj: JSON) -> str:
 
 async def delete(api: Api, kind: str, namespace: str, name: str) -> None:
     """Delete an object; `kind` is a key of COLLECTIONS. RefusedError when the server will not."""
+    if kind not in COLLECTIONS:
+        raise RefusedError(f"{kind}: cannot be deleted; name one of {', '.join(COLLECTIONS)}")
     path = COLLECTIONS[kind].format(namespace=namespace)
     reply = await api.send(Write("DELETE", f"{path}/{name}"))
     if not reply.ok:

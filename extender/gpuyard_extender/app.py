@@ -3,8 +3,10 @@
 Stands for the mux of a Kubernetes component.
 """
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
 
+from gpuyard.policies.installed import PolicyError
 from gpuyard_extender.asgi import App
 from gpuyard_extender.metrics import Metrics
 from gpuyard_extender.queries import OPENAPI, add_queries
@@ -27,11 +29,17 @@ def beside_the_verbs(extender: Extender, metrics: Metrics, page: Page | None = N
     """All but what kube-scheduler asks."""
     # A schema of what people ask; no pages for it, which would load scripts from elsewhere.
     app = FastAPI(title="GPUYard extender", openapi_url=OPENAPI, docs_url=None, redoc_url=None)
+    app.add_exception_handler(PolicyError, _policy_failed)
     add_queries(app, extender)
     if page is not None:
         app.include_router(page.router())
     _add_health(app, extender, metrics)
     return app
+
+
+async def _policy_failed(_: Request, fault: Exception) -> Response:
+    """Somebody else's policy, who asks and is to read what mends it."""
+    return JSONResponse({"error": str(fault)}, 500)
 
 
 def _add_health(app: FastAPI, extender: Extender, metrics: Metrics) -> None:

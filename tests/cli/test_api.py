@@ -1,12 +1,13 @@
-"""The clock of a Cluster from Python; what its page shows is in tests/docs."""
+"""The clock of a Cluster from Python, and what it refuses; what its page shows is in tests/docs."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
-from gpuyard_cli.api import Cluster
+from gpuyard_cli.api import Cluster, InvalidInputError, RefusedError, run
 
 SMALL = {"name": "small", "gpus": {"model": "Tesla-T4", "count": 1}}
 
@@ -66,3 +67,20 @@ def test_a_gang_that_got_room_runs_when_time_has_passed() -> None:
 def test_time_passes_forward_and_not_for_ever(seconds: float) -> None:
     with Cluster(nodes=[SMALL]) as cluster, pytest.raises(ValueError, match="seconds"):
         cluster.advance(seconds)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda cluster: cluster.apply({"kind": "Pod"}), "apiVersion: None is not a text; an object needs"),
+        (lambda cluster: cluster.apply({**pod("a"), "metadata": {}}), "metadata.name: None is not a text; "),
+        (lambda cluster: cluster.delete("job", "a"), "job: cannot be deleted; name one of pod, podgroup"),
+        (lambda cluster: cluster.fail("small", gpu=7), "node small: there is no GPU 7; it has 0"),
+        (lambda cluster: cluster.fail("other", gpu=0), 'node other: nodes "other" not found; see'),
+        (lambda _: run("examples/01-one-gpu", on="moon"), "on: 'moon' is unknown; use steps, embedded, kind"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_a_remedy(wrong: Callable[[Cluster], object], said: str) -> None:
+    with Cluster(nodes=[SMALL]) as cluster, pytest.raises((InvalidInputError, RefusedError)) as refused:
+        wrong(cluster)
+    assert str(refused.value).startswith(said)

@@ -116,6 +116,9 @@ def test_a_policy_of_somebody_else_that_fails_stands_in_the_log_in_one_line(
     [record] = caplog.records
     assert record.getMessage() == "prioritize failed: policy mine: 3.5 is no score"
     assert record.exc_info is None
+    monkeypatch.setattr(Extender, "explanation", fail)
+    told = {"error": "policy mine: 3.5 is no score"}
+    assert call(Stage(gpu_node("node-1")), "GET", "/v1/pods/default/one/explain") == (500, told)
 
 
 @pytest.mark.parametrize("path", ["/filter", "/prioritize", "/preempt", "/bind", "/v1/plans"])
