@@ -34,7 +34,15 @@ async def run_together(examples: Sequence[Example], reports: Sequence[Report]) -
             report.outcome(outcome)
             return outcome
 
-    return await asyncio.gather(*map(one, examples, reports))
+    running = [asyncio.create_task(one(*each)) for each in zip(examples, reports, strict=True)]
+    try:
+        return await asyncio.gather(*running)
+    finally:
+        # Ctrl-C has ended the first, and with it `gather`: the others are still taking their clusters down.
+        for task in running:
+            if not task.cancelling():
+                task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 def run(

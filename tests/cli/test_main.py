@@ -207,3 +207,14 @@ def test_as_a_process_a_signal_ends_it_without_a_traceback_and_leaves_nothing(
         assert os.listdir(scratch) == []
     finally:
         shutil.rmtree(scratch)
+
+
+def test_ctrl_c_in_the_midst_of_a_demo_takes_all_its_clusters_down_without_a_word() -> None:
+    demo = subprocess.Popen([*COMMAND, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert demo.stdout is not None
+    while not demo.stdout.readline().startswith("  PASS"):  # others run beside the next, and some still wait
+        pass
+    demo.send_signal(signal.SIGINT)
+    _, complaints = demo.communicate(timeout=60)
+    assert demo.returncode == 130
+    assert "Traceback" not in complaints
