@@ -47,7 +47,7 @@ def of_presets(wanted: Sequence[str]) -> tuple[YardNode, ...]:
 
 def _parsed(text: str) -> tuple[str, int]:
     name, count = text, 1
-    if text not in presets() and (found := re.fullmatch(r"(.+)x([0-9]{1,4})", text)):
+    if text not in presets() and (found := re.fullmatch(r"(.+)x([0-9]{1,9})", text)):
         name, count = found[1], int(found[2])
     if name not in presets():
         raise InvalidInputError("--preset", "", f"{name!r} is unknown", f"use {', '.join(presets())}")

@@ -227,6 +227,7 @@ def test_ctrl_c_while_it_starts_ends_it_and_leaves_nothing() -> None:
     [
         (("--preset", "dgx"), "--preset: 'dgx' is unknown; use dgx-a100, "),
         (("--preset", "t4x0"), "--preset: 0 nodes; ask for 1 to 5000"),
+        (("--preset", "t4x2000000"), "--preset: 2000000 nodes; ask for 1 to 5000"),
         (("--policy", "best"), "--policy: 'best' is unknown; use bestfit, "),
         (("--nodes", "nowhere.yaml"), "nowhere.yaml: No such file or directory; "),
         (("--import", "nowhere.yaml"), "nowhere.yaml: No such file or directory; "),
