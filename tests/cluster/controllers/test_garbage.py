@@ -40,12 +40,6 @@ def patch(uid: str, **metadata: Any) -> dict[str, Any]:
     return {"metadata": {**metadata, "uid": uid, "resourceVersion": "5"}}
 
 
-def test_an_object_with_a_living_or_unjudged_owner_stays() -> None:
-    assert decided(item("b", "a"), item("a")) == []
-    assert decided(item("b", "a")) == []
-    assert decided(item("b")) == []
-
-
 def test_owners_that_are_not_known_must_be_asked_for() -> None:
     known = graph(item("a"), item("b", "a", "c"))
     assert [owner.uid for owner in unknown_owners(item("b", "a", "c"), known)] == ["c"]
@@ -79,9 +73,3 @@ def test_foreground_waits_for_blocking_dependents_only() -> None:
     released = [("a", "PATCH", patch("a", finalizers=["x.y/own"]))]
     assert decided(owner, item("b", "a", blocking=False)) == released
     assert decided(owner) == released
-
-
-def test_an_orphaning_owner_goes_after_its_dependents_forgot_it() -> None:
-    owner = leaving("a", ORPHAN)
-    assert decided(owner, item("b", "a")) == [("b", "PATCH", patch("b", ownerReferences=None))]
-    assert decided(owner) == [("a", "PATCH", patch("a", finalizers=["x.y/own"]))]

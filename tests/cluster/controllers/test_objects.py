@@ -8,36 +8,6 @@ def obj(version: int, uid: str = "u1", owner: str = "", name: str = "a") -> JSON
     return {"metadata": {**metadata, "ownerReferences": references}}
 
 
-def version(objects: Objects, key: str = "n/a") -> str:
-    found = objects.get("pods", key)
-    return str(found["metadata"]["resourceVersion"]) if found else ""
-
-
-def test_an_object_never_becomes_older() -> None:
-    objects = Objects()
-    objects.put("pods", obj(10))
-    objects.put("pods", obj(9))
-    assert version(objects) == "10"
-
-
-def test_what_was_removed_does_not_come_back_by_old_events() -> None:
-    objects = Objects()
-    objects.put("pods", obj(10))
-    objects.deleted("pods", obj(10))
-    objects.put("pods", obj(11))
-    assert version(objects) == ""
-    objects.put("pods", obj(12, uid="u2"))
-    assert version(objects) == "12", "another object of that name"
-
-
-def test_the_end_of_an_object_is_not_the_end_of_the_next_one_of_its_name() -> None:
-    objects = Objects()
-    objects.put("pods", obj(12, uid="u2"))
-    objects.put("pods", obj(10))
-    objects.deleted("pods", obj(11))
-    assert version(objects) == "12"
-
-
 def test_objects_are_found_by_owner_and_by_namespace() -> None:
     objects = Objects()
     objects.put("pods", obj(1, owner="o1"))
@@ -58,11 +28,3 @@ def test_who_looks_for_what_it_may_claim_does_not_see_what_is_of_others() -> Non
         ]
         objects.put("pods", made)
     assert {found["metadata"]["name"] for found in objects.claimable("pods", "n", "K", "o")} == {"p0", "p1"}
-
-
-def test_a_list_takes_the_place_of_all() -> None:
-    objects = Objects()
-    objects.put("pods", obj(1, owner="o1"))
-    objects.replace("pods", [obj(2, uid="u2", name="b")])
-    assert [found["metadata"]["name"] for found in objects.all("pods")] == ["b"]
-    assert objects.owned("o1", "pods") == ()

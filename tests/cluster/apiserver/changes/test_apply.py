@@ -38,22 +38,6 @@ def test_dropping_all_labels_leaves_the_rest_of_the_metadata() -> None:
     assert applied(made, config(namespace="ns"), "one")["metadata"] == {"name": "a", "namespace": "ns"}
 
 
-def test_defaults_of_a_dropped_item_go_with_it() -> None:
-    made = applied(
-        None, deployment({"name": "main", "image": "app:1"}, {"name": "side", "image": "s:1"}), "one"
-    )
-    made["spec"]["template"]["spec"]["containers"][1]["imagePullPolicy"] = "Always"
-    left = applied(made, deployment({"name": "main", "image": "app:1"}), "one")
-    assert left["spec"]["template"]["spec"]["containers"] == [{"name": "main", "image": "app:1"}]
-
-
-def test_finalizers_are_owned_one_by_one() -> None:
-    made = applied(None, config(finalizers=["e.com/a"]), "one")
-    both = applied(made, config(finalizers=["e.com/b"]), "two")
-    assert both["metadata"]["finalizers"] == ["e.com/a", "e.com/b"]
-    assert applied(both, config(), "one")["metadata"]["finalizers"] == ["e.com/b"]
-
-
 def test_a_quantity_in_another_notation_is_no_change() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
     made = applied(None, {**pod, "spec": {"overhead": {"cpu": "1"}}}, "one")

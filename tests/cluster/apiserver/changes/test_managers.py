@@ -12,8 +12,6 @@ from gpuyard_cluster.apiserver.changes.managers import (
     conflict,
     documents,
     entries_of,
-    trusted,
-    without,
 )
 
 FIELDS: dict[str, Any] = {"f:data": {"f:x": {}, "f:y": {}}}
@@ -24,19 +22,9 @@ def entry(name: str, operation: str = APPLY, time: str = EARLY, **more: Any) -> 
     return Entry(Manager(name, operation, "v1", **more), FIELDS, time)
 
 
-def test_an_entry_reads_back_from_its_document() -> None:
-    entries = [entry("a"), entry("b", UPDATE, subresource="status"), entry("c", time="")]
-    assert trusted(item.document() for item in entries) == entries
-    assert entries_of([item.document() for item in entries]) == entries
-
-
 def test_appliers_come_first_then_the_oldest() -> None:
     entries = [entry("d", UPDATE, EARLY), entry("c", time=LATE), entry("b"), entry("a", UPDATE, LATE)]
     assert [document["manager"] for document in documents(entries)] == ["b", "c", "d", "a"]
-
-
-def test_an_entry_without_fields_is_gone() -> None:
-    assert documents(without([entry("a")], FIELDS)) == []
 
 
 def test_an_applier_is_the_same_in_every_version_and_an_updater_is_not() -> None:

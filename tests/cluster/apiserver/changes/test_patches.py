@@ -1,14 +1,11 @@
 """Merge, JSON and strategic merge patches by content type."""
 
-import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gpuyard.writes import PatchType
-from gpuyard_cluster.apiserver.changes.patches import apply_patch, merge_patch
+from gpuyard_cluster.apiserver.changes.patches import apply_patch
 from gpuyard_cluster.apiserver.errors import ApiError
 
 CONFIG_MAP = {
@@ -18,40 +15,6 @@ CONFIG_MAP = {
     "data": {"x": "1", "y": "2"},
 }
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}}
-
-KEYS = st.sampled_from("abcd")
-VALUES = st.recursive(
-    st.integers(0, 3) | st.booleans() | st.text("xy", max_size=2) | st.lists(st.integers(0, 3), max_size=2),
-    lambda inner: st.dictionaries(KEYS, inner, max_size=3),
-    max_leaves=8,
-)
-OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
-
-
-def difference(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """The merge patch that turns `old` into `new`."""
-    patch: dict[str, Any] = {key: None for key in old if key not in new}
-    for key, value in new.items():
-        if isinstance(value, dict) and isinstance(old.get(key), dict):
-            patch[key] = difference(old[key], value)
-        elif key not in old or old[key] != value or type(old[key]) is not type(value):
-            patch[key] = value
-    return patch
-
-
-@settings(deadline=None, max_examples=60)
-@given(OBJECTS, OBJECTS)
-def test_merging_the_difference_gives_the_target(old: dict[str, Any], new: dict[str, Any]) -> None:
-    before = copy.deepcopy(old)
-    assert merge_patch(old, difference(old, new)) == new
-    assert old == before
-
-
-@settings(deadline=None, max_examples=40)
-@given(OBJECTS, OBJECTS)
-def test_merging_the_same_patch_again_changes_nothing(current: dict[str, Any], patch: dict[str, Any]) -> None:
-    once = merge_patch(current, patch)
-    assert merge_patch(once, patch) == once
 
 
 @pytest.mark.parametrize(

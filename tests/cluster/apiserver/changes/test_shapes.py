@@ -16,39 +16,6 @@ def at(shape: shapes.Shape | None, *path: str) -> shapes.Shape:
     return shape
 
 
-POD = ("spec", "containers", "[]")
-
-
-@pytest.mark.parametrize(
-    ("path", "keys", "patch_key"),
-    [
-        (("spec", "containers"), ("name",), "name"),
-        ((*POD, "ports"), ("containerPort", "protocol"), "containerPort"),
-        ((*POD, "env"), ("name",), "name"),
-        (("spec", "tolerations"), (), ""),
-        (("spec", "schedulingGates"), ("name",), "name"),
-        (("status", "conditions"), ("type",), "type"),
-        (("metadata", "ownerReferences"), ("uid",), "uid"),
-    ],
-)
-def test_lists_of_a_pod_merge_by_their_keys(
-    path: tuple[str, ...], keys: tuple[str, ...], patch_key: str
-) -> None:
-    shape = at(shapes.of_kind("v1", "Pod"), *path)
-    assert (shape.keys, shape.patch_key) == (keys, patch_key)
-
-
-def test_finalizers_are_a_set_and_selectors_are_atomic() -> None:
-    deployment = shapes.of_kind("apps/v1", "Deployment")
-    assert at(deployment, "metadata", "finalizers").unique
-    assert not at(deployment, "spec", "selector").granular_object
-    assert at(deployment, "metadata", "labels").granular_object
-
-
-def test_only_built_in_kinds_are_known() -> None:
-    assert shapes.of_kind("example.com/v1", "Widget") is None
-
-
 def test_a_schema_says_how_a_custom_resource_merges() -> None:
     items = {
         "type": "object",

@@ -16,15 +16,6 @@ def test_an_entry_tells_when_its_manager_last_set_something() -> None:
     assert [entry["time"] for entry in fewer["metadata"]["managedFields"]] == [NOW]
 
 
-def test_an_update_that_changes_nothing_leaves_managed_fields_alone() -> None:
-    made = track(None, config({"x": "1"}), "creator", now=NOW)
-    again = {**made, "metadata": {**made["metadata"], "resourceVersion": "7", "generation": 2}}
-    without = {**again, "metadata": {"name": "a", "resourceVersion": "7"}}
-    for new in (again, without):
-        tracked = track(made, new, "editor", now=LATER)
-        assert tracked["metadata"]["managedFields"] == made["metadata"]["managedFields"]
-
-
 def test_a_client_may_reset_or_rewrite_managed_fields() -> None:
     made = track(None, config({"x": "1"}), "creator", now=NOW)
     reset = track(made, config({"x": "1"}, managedFields=[{}]), "editor", now=NOW)

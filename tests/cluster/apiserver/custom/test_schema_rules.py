@@ -42,13 +42,6 @@ def test_a_broken_rule_tells_its_message_at_its_field() -> None:
     assert cause.message.endswith("low is 7")
 
 
-def test_a_rule_about_the_old_value_holds_on_updates_only() -> None:
-    assert not broken({"kind": "x"})
-    assert not broken({"kind": "x"}, {"kind": "x"})
-    assert not broken({"kind": "x"}, {})
-    assert broken({"kind": "y"}, {"kind": "x"}) == {"spec.kind": 'Invalid value: "y": is immutable'}
-
-
 def test_old_items_are_found_by_key() -> None:
     old = {"items": [{"k": "a", "v": "1"}, {"k": "b", "v": "2"}], "map": {"m": "1"}, "plain": ["1"]}
     moved = {

@@ -1,8 +1,5 @@
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gpuyard_cluster.apiserver.custom.schema_values import default, prune
 
 INNER = {"type": "object", "default": {}, "properties": {"seconds": {"type": "integer", "default": 60}}}
@@ -76,23 +73,3 @@ def test_two_objects_share_no_default() -> None:
     first["spec"]["timeout"]["seconds"] = 1
     default(second, ROOT)
     assert second["spec"]["timeout"] == {"seconds": 60}
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*SPEC["properties"], "x"]), inner)
-    ),
-    max_leaves=8,
-)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.fixed_dictionaries({"spec": VALUES}))
-def test_whatever_comes_pruning_and_defaulting_twice_changes_nothing_more(obj: dict[str, Any]) -> None:
-    prune(obj, ROOT, "", resource=True)
-    default(obj, ROOT)
-    once = repr(obj)
-    assert prune(obj, ROOT, "", resource=True) == []
-    default(obj, ROOT)
-    assert repr(obj) == once
