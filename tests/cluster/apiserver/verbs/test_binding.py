@@ -48,16 +48,6 @@ def test_gated_and_leaving_pods_are_not_bound(api: Caller) -> None:
     assert (answer.status, "is being deleted, cannot be assigned" in answer.body["message"]) == (409, True)
 
 
-def test_faulty_bindings_are_refused(api: Caller) -> None:
-    api.make(PODS, pod("a"))
-    assert api.post(f"{PODS}/none/binding", binding("none", "n")).status == 404
-    assert api.post(BINDING, binding("other", "n")).status == 400
-    empty = {"metadata": {"name": "a"}, "target": {"kind": "Rack"}}
-    answer = api.post(BINDING, empty)
-    assert (answer.status, "reason" in answer.body) == (500, False), "as the real server answers"
-    assert all(field in answer.body["message"] for field in ("target.kind", "target.name"))
-
-
 def test_the_namespace_takes_bindings_too_and_a_dry_run_binds_nothing(api: Caller) -> None:
     api.make(PODS, pod("a"))
     bindings = PODS.replace("/pods", "/bindings")

@@ -23,13 +23,6 @@ def test_what_nobody_can_make_here_is_listed_as_nothing_and_its_making_is_501(
     assert (answer.status, kind.lower() in answer.body["message"]) == (501, True)
 
 
-def test_lists_go_over_all_namespaces_without_one(api: Caller) -> None:
-    for namespace in ("default", "kube-system"):
-        api.make(CONFIGS.replace("default", namespace), config("a"))
-    assert api.get("/api/v1/configmaps").names == ["a", "a"]
-    assert api.get(CONFIGS).names == ["a"]
-
-
 def test_a_bad_accept_header_is_refused_before_anything_is_written(api: Caller) -> None:
     assert api.post(CONFIGS, config("a"), accept="text/html").status == 406
     assert api.get(f"{CONFIGS}/a").status == 404

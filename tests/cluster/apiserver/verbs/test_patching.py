@@ -21,25 +21,6 @@ def applied(name: str, **data: str) -> dict[str, object]:
     return {"kind": "ConfigMap", "apiVersion": "v1", **config(name, dict(data))}
 
 
-def test_a_refusal_carries_the_warnings_that_came_before_it(api: Caller) -> None:
-    api.make(CONFIGS, config("a"))
-    for body in ({"unknown": 1, "metadata": {"name": "b"}}, {"apiVersion": None}):
-        answer = api.patch(f"{CONFIGS}/a", body)
-        assert answer.status == 400
-        assert warnings_of(answer) in (['299 - "unknown field \\"unknown\\""'], METADATA_UNKNOWN)
-    refused = api.post(CONFIGS, {**config("a"), "unknown": 1})
-    assert (refused.status, warnings_of(refused)) == (409, ['299 - "unknown field \\"unknown\\""'])
-    assert not warnings_of(api.get(f"{CONFIGS}/a"))
-
-
-def test_a_deprecated_resource_says_so_whatever_is_done_with_it(api: Caller) -> None:
-    endpoints = "/api/v1/namespaces/default/endpoints"
-    for answer in (api.get(endpoints), api.get(f"{endpoints}/none"), api.post(endpoints, config("a"))):
-        assert [text.startswith('299 - "v1 Endpoints is deprecated') for text in warnings_of(answer)] == [
-            True
-        ]
-
-
 def test_an_apply_creates_and_then_changes(api: Caller) -> None:
     made = api.patch(f"{CONFIGS}/a", applied("a", x="1"), APPLY, fieldManager="one")
     (entry,) = made.body["metadata"]["managedFields"]

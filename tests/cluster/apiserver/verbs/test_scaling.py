@@ -17,13 +17,6 @@ def api() -> Caller:
     return caller
 
 
-def test_replicas_are_a_number_from_zero(api: Caller) -> None:
-    answer = api.patch(f"{WIDGETS}/a/scale", {"spec": {"replicas": -1}})
-    assert (answer.status, answer.causes) == (422, {(".spec.free.count", "FieldValueInvalid")})
-    assert api.patch(f"{WIDGETS}/a/scale", {"spec": {"replicas": "two"}}).status == 422
-    assert api.put(f"{WIDGETS}/a/scale", {"spec": {"replicas": "two"}}).status == 400
-
-
 def test_what_was_never_set_counts_as_none(api: Caller) -> None:
     api.make(WIDGETS, widget("b"))
     assert api.get(f"{WIDGETS}/b/scale").body["status"] == {"replicas": 0}
