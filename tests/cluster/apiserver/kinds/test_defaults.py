@@ -25,11 +25,6 @@ def test_workloads_share_no_default_with_each_other() -> None:
     assert second["spec"]["replicas"] == 1
 
 
-def test_a_policy_fails_closed_unless_it_says_otherwise() -> None:
-    spec = filled("MutatingAdmissionPolicy", spec={"matchConstraints": {"resourceRules": [{}]}})["spec"]
-    assert (spec["failurePolicy"], spec["matchConstraints"]["resourceRules"]) == ("Fail", [{"scope": "*"}])
-
-
 @pytest.mark.parametrize("left_out", [{}, {"targetPort": 0}, {"targetPort": ""}])
 def test_a_service_port_targets_itself_also_where_a_go_client_writes_its_zero(left_out: JSON) -> None:
     spec = filled("Service", spec={"ports": [{"port": 80, **left_out}]})["spec"]

@@ -14,15 +14,6 @@ def created(kind: str, **fields: Any) -> dict[str, Any]:
     return obj
 
 
-def test_a_namespace_carries_its_name_and_a_finalizer() -> None:
-    namespace = created("Namespace", metadata={"name": "n"})
-    assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
-    assert (namespace["spec"], namespace["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
-    released = {**namespace, "spec": {}}
-    defaults.apply_defaults("Namespace", released)
-    assert released["spec"] == {}, "a finalizer that was removed must not come back"
-
-
 def test_spec_and_status_are_there_even_when_empty() -> None:
     assert created("Service")["status"] == {}
     assert "spec" not in created("ConfigMap")

@@ -2,17 +2,11 @@ from typing import Any
 
 import pytest
 
-from gpuyard_cluster.apiserver.kinds.pod_defaults import admit_pod, default_pod, default_pod_spec, qos_class
+from gpuyard_cluster.apiserver.kinds.pod_defaults import default_pod_spec, qos_class
 
 
 def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
     return {"kind": "Pod", "spec": {"containers": list(containers), **spec}}
-
-
-def test_a_request_that_is_set_stays_below_its_limit() -> None:
-    body = pod({"name": "main", "resources": {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}})
-    default_pod(body)
-    assert body["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1"}
 
 
 @pytest.mark.parametrize(
@@ -30,38 +24,6 @@ def test_untagged_images_are_always_pulled(image: str, policy: str) -> None:
     spec = {"containers": [{"name": "main", "image": image}]}
     default_pod_spec(spec)
     assert spec["containers"][0]["imagePullPolicy"] == policy
-
-
-def test_a_pod_tolerates_a_lost_node_for_five_minutes_unless_it_says_otherwise() -> None:
-    own = {
-        "key": "node.kubernetes.io/not-ready",
-        "operator": "Exists",
-        "effect": "NoExecute",
-        "tolerationSeconds": 1,
-    }
-    body = pod(tolerations=[own])
-    admit_pod(body)
-    first, second = body["spec"]["tolerations"]
-    assert first == own
-    assert (second["key"], second["tolerationSeconds"]) == ("node.kubernetes.io/unreachable", 300)
-    everything = pod(tolerations=[{"operator": "Exists"}])
-    admit_pod(everything)
-    assert everything["spec"]["tolerations"] == [{"operator": "Exists"}]
-
-
-def test_filling_in_twice_changes_nothing() -> None:
-    body = pod(
-        {"name": "main", "image": "a", "ports": [{"containerPort": 1}], "livenessProbe": {"exec": {}}},
-        volumes=[{"name": "v"}, {"name": "s", "secret": {"secretName": "x"}}],
-    )
-    default_pod(body)
-    once = str(body)
-    default_pod(body)
-    assert str(body) == once
-    assert body["spec"]["volumes"] == [
-        {"name": "v", "emptyDir": {}},
-        {"name": "s", "secret": {"secretName": "x", "defaultMode": 420}},
-    ]
 
 
 @pytest.mark.parametrize(

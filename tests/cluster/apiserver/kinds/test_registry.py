@@ -21,11 +21,6 @@ def test_resources_come_and_go() -> None:
     assert registry.all() == list(BUILTIN)
 
 
-def test_both_kinds_of_events_are_kept_in_one_version() -> None:
-    registry = Registry(BUILTIN)
-    assert registry.storage_version(registry.find("events.k8s.io", "v1", "events")) == "v1"
-
-
 def test_what_kubernetes_has_and_this_server_has_not_is_501() -> None:
     with pytest.raises(ApiError) as refusal:
         Registry(BUILTIN).find("networking.k8s.io", "v1", "ingresses")

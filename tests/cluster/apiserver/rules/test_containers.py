@@ -18,11 +18,6 @@ def test_a_variable_has_one_source_and_a_probe_one_handler() -> None:
     }
 
 
-def test_a_mount_of_a_volume_that_is_there_passes() -> None:
-    mounted = MAIN | {"volumeMounts": [{"name": "v", "mountPath": "/v"}]}
-    assert not list(container_faults({"containers": [mounted], "volumes": [{"name": "v"}]}, "spec"))
-
-
 def test_a_volume_has_one_source_and_a_name_of_its_own() -> None:
     volumes = [{"name": "v", "emptyDir": {}, "hostPath": {}}, {"name": "v"}]
     found = {(cause.field, cause.reason) for cause in volume_faults({"volumes": volumes}, "spec")}

@@ -21,13 +21,6 @@ def messages(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     return [f"{cause.field}: {cause.message}" for cause in update_faults(old, new)]
 
 
-def test_images_deadline_and_more_tolerations_may_change() -> None:
-    kept = {"key": "kept", "operator": "Exists", "tolerationSeconds": 5}
-    new = pod(tolerations=[kept | {"tolerationSeconds": 1}, {"operator": "Exists"}], activeDeadlineSeconds=60)
-    new["spec"]["containers"][0]["image"] = "app:2"
-    assert not messages(pod(tolerations=[kept]), new)
-
-
 def test_tolerations_stay_and_a_deadline_only_comes_nearer() -> None:
     old = pod(tolerations=[{"key": "kept"}], activeDeadlineSeconds=60)
     assert "existing toleration can not be modified" in messages(old, pod(activeDeadlineSeconds=60))[0]
@@ -36,24 +29,6 @@ def test_tolerations_stay_and_a_deadline_only_comes_nearer() -> None:
     })[0]  # fmt: skip
     later = pod(tolerations=[{"key": "kept"}])
     assert "positive integer to nil" in messages(old, later)[0]
-
-
-def test_containers_cannot_come_or_go() -> None:
-    more = pod()
-    more["spec"]["containers"].append({"name": "more", "image": "app:1"})
-    assert messages(pod(), more) == [
-        "spec.containers: Forbidden: pod updates may not add or remove containers"
-    ]
-
-
-def test_gates_can_go_and_never_come() -> None:
-    gated = pod(schedulingGates=GATES)
-    assert not messages(gated, pod(schedulingGates=GATES[1:]))
-    assert not messages(gated, pod())
-    for late in ([*GATES, {"name": "x.y/c"}], [{"name": "x.y/c"}]):
-        (message,) = messages(gated, pod(schedulingGates=late))
-        assert "only deletion is allowed, but found new scheduling gate 'x.y/c'" in message
-    assert messages(pod(), gated)
 
 
 def test_the_node_selection_of_a_gated_pod_only_becomes_narrower() -> None:

@@ -1,11 +1,8 @@
-from typing import Any
-
 import pytest
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.rules.webhooks import configuration_faults
-from tests.cluster.apiserver.admission.webhook_fakes import MUTATING, hook
-from tests.cluster.apiserver.calling import Caller
+from tests.cluster.apiserver.admission.webhook_fakes import hook
 
 RULE: JSON = hook("h")["rules"][0]
 
@@ -15,12 +12,6 @@ def faults(*hooks: JSON) -> set[tuple[str, str]]:
     return {
         (cause.field.removeprefix("webhooks[0]."), cause.reason.removeprefix("FieldValue")) for cause in found
     }
-
-
-def test_a_complete_webhook_is_taken() -> None:
-    service = {"namespace": "a", "name": "b"}
-    conditions = [{"name": "a", "expression": "has(object.spec)"}]
-    assert not faults(hook("a"), hook("b", clientConfig={"service": service}, matchConditions=conditions))
 
 
 @pytest.mark.parametrize(
@@ -82,13 +73,3 @@ def test_each_fault_names_its_field(fields: JSON, field: str, reason: str) -> No
 def test_names_are_unique() -> None:
     found = [cause.field for cause in configuration_faults({"webhooks": [hook("a"), hook("a")]})]
     assert found == ["webhooks[1].name"]
-
-
-def test_what_is_left_out_is_filled_in() -> None:
-    api, service = Caller(), {"namespace": "a", "name": "b"}
-    given: dict[str, Any] = hook("h", clientConfig={"service": service})
-    made = api.make(MUTATING, {"metadata": {"name": "a"}, "webhooks": [given]})["webhooks"][0]
-    assert made["rules"][0]["scope"] == "*"
-    assert made["clientConfig"]["service"]["port"] == 443
-    named = ("failurePolicy", "matchPolicy", "reinvocationPolicy", "timeoutSeconds", "objectSelector")
-    assert [made[key] for key in named] == ["Fail", "Equivalent", "Never", 10, {}]

@@ -17,20 +17,8 @@ def after(resource: Resource, **change: object) -> JSON:
     return metadata
 
 
-def test_only_what_the_user_wants_counts() -> None:
-    pods = FOUND["pods"]
-    assert after(pods)["generation"] == 1
-    assert after(pods, status={})["generation"] == 1
-    assert after(pods, spec={})["generation"] == 2
-
-
 def test_a_custom_resource_without_status_path_counts_its_status_too() -> None:
     isolated = replace(WIDGETS, subresources=(Subresource("status", "Widget"),))
     assert after(WIDGETS, status={})["generation"] == 2
     assert after(isolated, status={})["generation"] == 1
     assert after(isolated, more=1)["generation"] == 2
-
-
-def test_some_kinds_have_no_generation() -> None:
-    assert not generations.counted(FOUND["configmaps"])
-    assert after(FOUND["configmaps"], spec={})["generation"] == 1

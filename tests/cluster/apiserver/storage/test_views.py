@@ -1,7 +1,5 @@
 from dataclasses import replace
 
-import orjson
-
 from gpuyard_cluster.apiserver.kinds.builtin import BUILTIN
 from gpuyard_cluster.apiserver.storage.storage import restamped
 from gpuyard_cluster.apiserver.storage.views import View
@@ -14,14 +12,6 @@ WIDGET = restamped("w", {"kind": "Widget", "apiVersion": "example.com/v1", "meta
 
 def test_an_object_is_shown_with_the_bytes_that_are_kept() -> None:
     assert View(PODS).encoded(POD) is POD.encoded
-
-
-def test_items_of_built_in_lists_leave_out_their_type() -> None:
-    assert orjson.loads(View(PODS).item(POD)) == {
-        "metadata": {"name": "a", "resourceVersion": "5"},
-        "spec": {},
-    }
-    assert View(WIDGETS).item(WIDGET) == WIDGET.encoded
 
 
 def test_another_version_differs_in_its_name_only() -> None:
