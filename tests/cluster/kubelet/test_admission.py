@@ -9,10 +9,6 @@ def bound(name: str, cpu: str, **spec: object) -> JSON:
     return pod(name, {"cpu": cpu}, nodeName="a", **spec)
 
 
-def test_a_pod_that_fits_beside_the_others_is_taken() -> None:
-    assert misfit(bound("p", "2"), node("a"), [bound("q", "6")]) is None
-
-
 def test_room_is_counted_with_all_admitted_pods() -> None:
     refusal = misfit(bound("p", "3"), node("a"), [bound("q", "3"), bound("r", "3")])
     assert refusal is not None
@@ -23,17 +19,6 @@ def test_room_is_counted_with_all_admitted_pods() -> None:
     full = misfit(bound("p", "1"), node("a", pods="1"), [bound("q", "1")])
     assert full is not None
     assert full.reason == "OutOfpods"
-
-
-def test_a_node_that_the_selector_does_not_match_refuses() -> None:
-    refusal = misfit(bound("p", "1", nodeSelector={"disk": "ssd"}), node("a"), [])
-    assert refusal is not None
-    assert refusal.reason == "NodeAffinity"
-
-
-def test_devices_are_left_to_the_device_manager() -> None:
-    greedy = pod("p", {"example.com/chip": "99"}, nodeName="a")
-    assert misfit(greedy, node("a", example_com__chip=1), []) is None
 
 
 @pytest.mark.parametrize(

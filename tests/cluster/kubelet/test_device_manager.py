@@ -1,7 +1,6 @@
 from random import Random
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,38 +41,6 @@ def served(wanted: JSON, state: Devices, random: Random) -> Devices:
         ids = choose(open_choice(request, state, random), (), random)
         state = state.holding(Holding(request.pod, request.container, request.resource, ids, {}))
     return state
-
-
-def test_sick_devices_count_in_capacity_only() -> None:
-    state = devices("a", "b", sick=("c",))
-    assert (state.capacity(CHIP), sorted(state.healthy(CHIP))) == (3, ["a", "b"])
-    assert (state.health(CHIP, "c"), state.health(CHIP, "a"), state.health(CHIP, "vanished")) == (
-        "Unhealthy",
-        "Healthy",
-        "Healthy",
-    )
-    gone = state.disconnected(CHIP)
-    assert (gone.capacity(CHIP), gone.healthy(CHIP), gone.health(CHIP, "a")) == (3, frozenset(), "Healthy")
-
-
-def test_free_is_healthy_and_held_by_nobody() -> None:
-    state = devices("a", "b", "c", sick=("d",)).holding(Holding("x", "main", CHIP, ("a",), {}))
-    assert state.free(CHIP) == ["b", "c"]
-    assert state.kept_by([]).free(CHIP) == ["a", "b", "c"]
-    assert state.with_list(CHIP, {"b": True}).of_pod("x"), "a device that vanished stays with its owner"
-
-
-@pytest.mark.parametrize(
-    ("state", "said"),
-    [
-        (devices(), "no healthy devices present; cannot allocate unhealthy devices example.com/chip"),
-        (devices("a").disconnected(CHIP), "no healthy devices present"),
-        (devices("a"), "devices unavailable for example.com/chip. Requested: 2, Available: 1"),
-    ],
-)
-def test_what_cannot_be_met_is_said_in_the_kubelets_words(state: Devices, said: str) -> None:
-    with pytest.raises(AllocationError, match=said):
-        open_choice(Request("uid", "main", CHIP, 2), state, Random(0))
 
 
 def test_only_registered_resources_and_whole_positive_counts_are_requests() -> None:

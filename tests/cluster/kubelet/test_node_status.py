@@ -37,15 +37,6 @@ def test_a_node_says_what_it_runs_and_that_it_is_not_the_real_thing() -> None:
     assert info["systemUUID"] == registered()["status"]["nodeInfo"]["systemUUID"]
 
 
-def test_only_what_differs_is_written() -> None:
-    node = registered()
-    assert update(MACHINE, NONE, node, 1000) is None
-    status = changed(node, THREE)
-    assert set(status) == {"capacity", "allocatable"}
-    assert (status["capacity"][CHIP], status["allocatable"][CHIP]) == ("3", "2")
-    assert update(MACHINE, THREE, {**node, "status": {**node["status"], **status}}, 1000) is None
-
-
 def test_what_others_put_into_the_status_stays() -> None:
     node = registered()
     node["status"]["capacity"]["example.com/other"] = "5"
