@@ -135,7 +135,7 @@ class _Servicer(kubelet_grpc.DevicePluginServicer):
     ) -> kubelet.DevicePluginOptions:
         return self._plugin.options()
 
-    async def ListAndWatch(self, request: kubelet.Empty, context: Any) -> None:  # type: ignore[override] # noqa: N802
+    async def ListAndWatch(self, request: kubelet.Empty, context: Any) -> None:  # noqa: N802
         generation, sent = self._generation, None
         self.streams += 1
         try:
