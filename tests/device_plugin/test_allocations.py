@@ -1,7 +1,5 @@
 """Allocate's refusals, word for word."""
 
-import pytest
-
 from gpuyard import vocabulary
 from gpuyard.hardware.gpus import Instance
 from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
@@ -20,34 +18,10 @@ def shares(mode: SharingMode = SharingMode.TIME_SLICING, replicas: int = 4) -> D
     return DeviceTable.of(Inventory(gpus(2), Sharing(mode, replicas)))
 
 
-@pytest.mark.parametrize(
-    ("ids", "reason", "words"),
-    [
-        (("GPU-x",), RefusalReason.UNKNOWN, "unknown device: GPU-x"),
-        ((FIRST, FIRST), RefusalReason.TWICE, f"device named 2 times: {FIRST}"),
-        ((), RefusalReason.NOTHING, "no device named"),
-    ],
-)
-def test_a_request_that_makes_no_sense_is_refused(
-    ids: tuple[str, ...], reason: RefusalReason, words: str
-) -> None:
-    refusal = check(TWO, PodDevices(), Allotment(GPU, ids))
-    assert refusal is not None
-    assert (refusal.reason, refusal.reason.code) == (reason, "InvalidArgument")
-    assert refusal.text == f'invalid allocation request for "nvidia.com/gpu": invalid request: {words}'
-
-
 def test_an_id_of_another_resource_is_unknown() -> None:
     refusal = check(TWO, PodDevices(), Allotment("nvidia.com/mig-1g.5gb", (FIRST,)))
     assert refusal is not None
     assert refusal.reason is RefusalReason.UNKNOWN
-
-
-def test_an_unhealthy_device_is_refused() -> None:
-    table = DeviceTable.of(Inventory(gpus(1, healthy=False)))
-    refusal = check(table, PodDevices(), Allotment(GPU, tuple(table.by_id)))
-    assert refusal is not None
-    assert (refusal.reason, refusal.reason.code) == (RefusalReason.UNHEALTHY, "FailedPrecondition")
 
 
 def test_more_than_one_share_is_refused_only_where_that_is_configured() -> None:

@@ -113,15 +113,6 @@ def test_an_api_server_that_is_not_there_is_named(
     assert error.startswith("gpuyard-device-plugin: node node-1: http://127.0.0.1:9 cannot be reached")
 
 
-def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
-    text = capsys.readouterr().out
-    for option in ("--node-name", "--yard-node", "--config", "--device-plugin-dir", "--log-format"):
-        assert option in text
-
-
 def test_the_daemon_set_starts_it_with_arguments_that_it_understands() -> None:
     file = Path(__file__).parents[2] / "manifests" / "device-plugin-daemon-set.yaml"
     spec = yaml.safe_load(file.read_text())["spec"]["template"]["spec"]

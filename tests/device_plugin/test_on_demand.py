@@ -50,34 +50,11 @@ def test_no_two_instances_overlap_and_none_is_left_over(
     assert instances == Instances()
 
 
-def test_an_instance_is_there_for_as_long_as_it_is_held_and_a_little_longer() -> None:
-    held = Instances().following(WELL, [SMALL, WHOLE], 0.0)
-    assert shown(held) == {SMALL}
-    left = held.following(WELL, [], 5.0)
-    assert (shown(left), left.next_end(5.0)) == ({SMALL}, 6.0)
-    assert shown(left.following(WELL, [], 6.0)) == set()
-
-
-def test_another_one_is_made_in_its_place_only_when_it_is_gone() -> None:
-    leaving = Instances().following(WELL, [LARGE], 0.0).following(WELL, [SMALL, BESIDE], 1.0)
-    assert shown(leaving) == {LARGE, BESIDE}
-    assert [device.id for device in leaving.in_the_way(WELL, [SMALL])] == [LARGE]
-    assert [device.id for device in leaving.in_the_way(WELL, [WHOLE])] == [LARGE, BESIDE]
-    assert leaving.in_the_way(WELL, [BESIDE]) == []
-    assert shown(leaving.following(WELL, [SMALL, BESIDE], 2.0)) == {SMALL, BESIDE}
-
-
 def test_whoever_gets_the_same_place_gets_a_new_instance() -> None:
     leaving = Instances().following(WELL, [SMALL], 0.0).following(WELL, [], 1.0)
     again = leaving.following(WELL, [SMALL], 1.5)
     assert again.in_the_way(WELL, [SMALL])
     assert not again.following(WELL, [SMALL], 2.0).in_the_way(WELL, [SMALL])
-
-
-def test_a_sick_gpu_tears_nothing_down() -> None:
-    leaving = Instances().following(WELL, [SMALL], 0.0).following(ILL, [], 1.0)
-    assert shown(leaving.following(ILL, [], 9.0)) == {SMALL}
-    assert shown(leaving.following(ILL, [], 9.0).following(WELL, [], 9.0)) == set()
 
 
 def test_what_a_former_life_made_is_kept_for_its_holder_and_torn_down_for_nobody() -> None:

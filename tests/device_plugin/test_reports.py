@@ -31,7 +31,7 @@ COVERED = {
     "device-plugin-manager#32 transport is closing": "device_plugin/test_shell.py::"
     "test_a_kubelet_that_starts_anew_gets_the_same_devices_from_a_new_socket",
     "kubevirt#17122 the wrong folder is watched": "device_plugin/test_shell.py::"
-    "test_it_waits_for_a_kubelet_that_is_not_there_yet",
+    "test_it_is_ready_while_the_kubelet_watches_and_no_longer",
     "squat#94 no addresses for a unix socket": "device_plugin/test_dialing.py::"
     "test_the_pods_of_the_node_are_listed",
     "sriov#502, #33, #245 a refused registration": "device_plugin/test_shell.py::"

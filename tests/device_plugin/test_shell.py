@@ -41,12 +41,6 @@ async def test_a_change_of_health_is_one_more_full_list() -> None:
         assert len(found.kubelet.registrations) == 1
 
 
-async def test_it_waits_for_a_kubelet_that_is_not_there_yet() -> None:
-    async with scene(started=False) as found:
-        await found.kubelet.start()
-        await found.registered(1)
-
-
 async def test_it_tries_again_when_the_kubelet_refuses() -> None:
     async with scene(started=False) as found:
         found.kubelet.refuse = True

@@ -200,8 +200,8 @@ HELD = {
     ),
     49: (
         "a sick GPU that never recovers",
-        "device_plugin/test_service",
-        "test_a_sick_gpu_is_listed_as_such_until_it_recovers",
+        "device_plugin/test_health",
+        "test_a_gpu_with_an_xid_is_sick_until_the_annotation_goes",
     ),
     50: ("topology of unknown age", HERE, "test_what_is_free_does_not_wait_for_a_new_inventory"),
     51: (
