@@ -26,10 +26,7 @@ parts of its process, which nobody can ask"""
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "audit",
-        help="compare all accounts of who holds which devices",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "audit", help="compare all accounts of who holds which devices", description=_DESCRIPTION
     )
     output.add_to(parser)
     parser.set_defaults(run=_run)

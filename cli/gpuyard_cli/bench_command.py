@@ -28,10 +28,7 @@ Try: gpuyard bench planning
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "bench",
-        help="measure what the parts cost on this machine",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "bench", help="measure what the parts cost on this machine", description=_DESCRIPTION
     )
     parser.add_argument("name", metavar="NAME", nargs="?")
     parser.add_argument("rest", metavar="...", nargs=argparse.REMAINDER, help="for the benchmark")

@@ -28,10 +28,7 @@ _LOOK_SECONDS: Final = 0.1
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "capture",
-        help="record a running cluster as a trace",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "capture", help="record a running cluster as a trace", description=_DESCRIPTION
     )
     parser.add_argument("file", type=Path, metavar="FILE.csv", help="is written at the end")
     span = parser.add_mutually_exclusive_group()

@@ -53,7 +53,10 @@ _WIDTH: Final = 12
 
 
 class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong, and where to read on."""
+    """Says in one line what is wrong, and where to read on. Descriptions have line breaks of their own."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **more)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")

@@ -15,10 +15,7 @@ Print the script with which a shell completes commands, options, their choices a
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "completion",
-        help="let your shell complete commands",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "completion", help="let your shell complete commands", description=_DESCRIPTION
     )
     parser.add_argument("shell", choices=SHELLS)
     parser.set_defaults(run=_run, whole=commands.whole)

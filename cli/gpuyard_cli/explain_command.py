@@ -23,9 +23,7 @@ def add_to(commands: Any) -> None:
     )
     kinds = parser.add_subparsers(required=True, metavar="KIND")
     for kind, what in (("pod", "one pod"), ("podgroup", "a PodGroup and its members")):
-        found: argparse.ArgumentParser = kinds.add_parser(
-            kind, help=what, description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
+        found: argparse.ArgumentParser = kinds.add_parser(kind, help=what, description=_DESCRIPTION)
         found.add_argument(
             "-n", "--namespace", type=output.object_name, default="default", help="(default: %(default)s)"
         )

@@ -45,10 +45,7 @@ def add_to(commands: Any) -> None:
 
 def _kind(kinds: Any, name: str, what: str, key: str, more: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = kinds.add_parser(
-        name,
-        help=what,
-        description=_DESCRIPTION.format(key=key, more=more),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        name, help=what, description=_DESCRIPTION.format(key=key, more=more)
     )
     parser.add_argument("node", metavar="NODE", type=output.object_name, help="as kubectl get nodes names it")
     output.add_kubeconfig(parser)

@@ -25,10 +25,7 @@ Try: gpuyard replay replay/traces/small/pods.csv --policy fgd --policy bestfit -
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "replay",
-        help="a trace against policies",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "replay", help="a trace against policies", description=_DESCRIPTION
     )
     parser.add_argument("trace", type=Path, help="a file of pods, as openb_pod_list_default.csv")
     parser.add_argument(

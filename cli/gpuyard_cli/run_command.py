@@ -53,11 +53,7 @@ def add_to(commands: Any) -> None:
 
 def _added(commands: Any, name: str, use: str, description: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=use,
-        description=description,
-        epilog=_BACKENDS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        name, help=use, description=description, epilog=_BACKENDS
     )
     parser.add_argument("--on", choices=BACKENDS, default="embedded", help="the backend (default: embedded)")
     output.add_format(parser)

@@ -25,10 +25,7 @@ _SHOWN: Final = 20
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "simulate",
-        help="will it fit? without creating anything",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "simulate", help="will it fit? without creating anything", description=_DESCRIPTION
     )
     parser.add_argument(
         "-f",

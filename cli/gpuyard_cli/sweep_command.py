@@ -25,10 +25,7 @@ _MOST_SEEDS: Final = 10_000
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "sweep",
-        help="traces times policies times seeds",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "sweep", help="traces times policies times seeds", description=_DESCRIPTION
     )
     parser.add_argument(
         "trace", type=Path, nargs="+", help="files of pods, with the same nodes or some beside"

@@ -28,10 +28,7 @@ nobody has, . it belongs to none. A device is `planned` until the kubelet says w
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "top",
-        help="who has which GPU, as it changes",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "top", help="who has which GPU, as it changes", description=_DESCRIPTION
     )
     parser.add_argument("--node", metavar="NAME", help="only this node")
     parser.add_argument("--once", action="store_true", help="print the table once, with all GPUs")

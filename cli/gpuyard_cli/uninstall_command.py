@@ -17,10 +17,7 @@ Can be run again at any time. Exit code 0: done; 1: something could not be done;
 def add_to(commands: Any) -> None:
     """Add the command to those of `gpuyard`."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "uninstall",
-        help="take GPUYard from a cluster",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "uninstall", help="take GPUYard from a cluster", description=_DESCRIPTION
     )
     output.add_kubeconfig(parser)
     parser.add_argument(

@@ -28,7 +28,6 @@ def add_to(commands: Any) -> None:
         help="start a cluster for kubectl",
         description="Start a cluster on 127.0.0.1 for kubectl and other clients; Ctrl-C ends it.",
         epilog=f"presets:\n{known}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     nodes = parser.add_mutually_exclusive_group()
     nodes.add_argument("--nodes", type=Path, metavar="FILE", help="a yard.yaml: the nodes one by one")
