@@ -70,8 +70,8 @@ class Fields:
             raise self.fault(name, f"{found!r} is not a text", f'write it in quotes: {name}: "..."')
         return found
 
-    def whole(self, name: str, default: int | None = None) -> int | None:
-        found = self._content.pop(name, default)
+    def whole(self, name: str) -> int | None:
+        found = self._content.pop(name, None)
         if found is not None and (isinstance(found, bool) or not isinstance(found, int) or found < 0):
             raise self.fault(name, f"{found!r} is not a whole number", "give 0 or more")
         return found

@@ -82,10 +82,3 @@ def test_programs_get_one_object(outcome: Install, capsys: pytest.CaptureFixture
     found = json.loads(capsys.readouterr().out)
     assert found["silent"] == list(SILENT.silent)
     assert found["findings"] == [finding.to_json() for finding in SILENT.findings]
-
-
-def test_a_cluster_that_cannot_be_reached_exits_2_with_a_remedy(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["audit", "--kubeconfig", "/nowhere/kubeconfig"]) == 2
-    assert "/nowhere/kubeconfig: there is no such file" in capsys.readouterr().err

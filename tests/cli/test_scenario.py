@@ -112,8 +112,10 @@ def test_reservations_that_are_not_named_may_be_any() -> None:
         (scenario(step(fault={"node": {"xid": 79}})), "steps[0].fault.node.node: a text is needed"),
         (
             scenario(step(fault={"refuse-binding": {"pod": "a", "times": -1}})),
-            "refuse-binding.times: -1 is not",
+            "refuse-binding.times: -1 is not a whole number; give 0 or more",
         ),
+        (scenario(step(fault={"gpu": {"node": "n", "index": 0.5}})), "index: 0.5 is not a whole number"),
+        (scenario(step(fault={"gpu": {"node": "n", "index": True}})), "index: True is not a whole number"),
         (scenario(step(expect=None)), "steps[0].expect: None is not a mapping"),
         (expecting(nodes={}), "steps[0].expect.nodes: unknown field"),
         (
@@ -146,7 +148,7 @@ def test_reservations_that_are_not_named_may_be_any() -> None:
             expecting(groups={"g": {"scheduled": "Yes"}}),
             "groups.g.scheduled: unknown status 'Yes'; known ones are True",
         ),
-        (expecting(reservations="gang"), "expect.reservations: 'gang' is not a list of texts"),
+        (expecting(reservations="gang"), "reservations: 'gang' is not a list of texts; write [\"first\""),
         (expecting(reservations=3), "expect.reservations: 3 is not a list of texts"),
         (expecting(free={"node-1": {"nvidia.com/gpu": -1}}), "free.node-1.nvidia.com/gpu: -1 is not a count"),
         (

@@ -197,14 +197,6 @@ def test_without_either_nothing_is_answered_but_health(up: Up) -> None:
         assert client.VersionApi(api.api_client).get_code().major == "1"
 
 
-def test_a_wrong_token_is_refused(up: Up) -> None:
-    found = kubeconfig(up, *CERTIFICATE)
-    found["users"][0]["user"]["token"] = "guessed"
-    with core(found) as api, pytest.raises(client.ApiException) as refused:
-        api.list_node()
-    assert refused.value.status == 401
-
-
 def test_nobody_is_believed_to_be_the_server_without_its_authority(up: Up) -> None:
     server = kubeconfig(up)["clusters"][0]["cluster"]["server"]
     with pytest.raises(urllib.error.URLError) as refused:

@@ -1,4 +1,4 @@
-from gpuyard.writes import PatchType, Reply, Write
+from gpuyard.writes import PatchType, Reply
 
 
 def test_a_reply_says_whether_and_why_not() -> None:
@@ -7,10 +7,6 @@ def test_a_reply_says_whether_and_why_not() -> None:
     assert not Reply(409, {}).ok
     assert Reply(409, {"message": "the object has been modified"}).reason == "the object has been modified"
     assert Reply(503, {}).reason == "HTTP 503"
-
-
-def test_equal_writes_are_equal_values() -> None:
-    assert Write("DELETE", "/api/v1/nodes/a") == Write("DELETE", "/api/v1/nodes/a", None, None, {})
 
 
 def test_patch_types_are_content_types() -> None:

@@ -68,7 +68,20 @@ def test_nodes_keep_their_order() -> None:
             nodes({"name": "a", "labels": {"k": 1}}),
             r"^nodes\[0\]\.labels\.k: 1 is not a text; put it in quotes$",
         ),
-        (nodes({"name": "a", "capacity": {"cpu": "lots"}}), r"^nodes\[0\]\.capacity\.cpu: "),
+        (nodes({"name": ""}), r"^nodes\[0\]\.name: '' is not a text; put it in quotes$"),
+        (nodes({"name": "a", "labels": {1: "x"}}), r"^nodes\[0\]\.labels: the key 1 is not a text; put it"),
+        (
+            nodes({"name": "a", "capacity": {"cpu": "lots"}}),
+            r"^nodes\[0\]\.capacity\.cpu: .+; write a quantity",
+        ),
+        (
+            nodes({"name": "a", "capacity": {"cpu": True}}),
+            r"^nodes\[0\]\.capacity\.cpu: .+; write a quantity",
+        ),
+        (
+            nodes({"name": "a", "capacity": {"cpu": "-1Gi"}}),
+            r"^nodes\[0\]\.capacity\.cpu: '-1Gi' is negative; ",
+        ),
         (nodes({"name": "a", "capacity": {"disk": 1}}), r"^nodes\[0\]\.capacity\.disk: unknown key; "),
         (nodes({"name": "a", "plugin": "mixed"}), r"^nodes\[0\]\.plugin: 'mixed' is not a mapping; "),
         (nodes({"name": "a", "joins": "soon"}), r"^nodes\[0\]\.joins: 'soon' is unknown; write joins: later"),

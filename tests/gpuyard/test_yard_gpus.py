@@ -69,6 +69,7 @@ def test_mig_mode_without_instances_is_possible() -> None:
         ),
         ({"model": A100, "count": -1}, r"gpus\.count: -1 is not a count"),
         ({"model": A100, "count": 1.5}, r"gpus\.count: 1\.5 is not a count"),
+        ({"model": A100, "count": True}, r"gpus\.count: True is not a count"),
         ({"model": A100}, r"gpus\.count: is missing"),
         ({"model": A100, "count": 1, "topology": "ring"}, r"gpus\.topology: 'ring' is unknown; use none"),
         ({"model": A100, "count": 1, "size": 1}, r"gpus\.size: unknown key"),

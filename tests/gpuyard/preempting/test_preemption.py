@@ -62,27 +62,6 @@ def test_the_victim_of_the_highest_priority_is_named_first() -> None:
     assert victims(wants(4), FOUR, *pods) == Victims(("b", "a"), 0)
 
 
-def test_one_preemptorwith_enough_devices_goes_rather_than_several() -> None:
-    pods = [running("a", FOUR, 0), running("b", FOUR, 1), running("big", FOUR, 2, 3)]
-    assert victims(wants(2), FOUR, *pods) == Victims(("big",), 0)
-
-
-def test_the_lowest_priority_goes_even_if_that_means_more_pods() -> None:
-    pods = [running("a", FOUR, 0), running("b", FOUR, 1), running("big", FOUR, 2, 3, priority=5)]
-    assert victims(wants(2), FOUR, *pods) == Victims(("a", "b"), 0)
-
-
-def test_pods_of_the_same_or_a_higher_priority_stay() -> None:
-    pods = [running("a", FOUR, 0, 1, priority=HIGH), running("b", FOUR, 2, 3, priority=HIGH + 1)]
-    assert victims(wants(1), FOUR, *pods) is None
-
-
-def test_nobody_goes_where_the_preemptorfits_already_or_never_will() -> None:
-    pods = [running("a", FOUR, 0)]
-    assert victims(wants(3), FOUR, *pods) is None
-    assert victims(wants(5), FOUR, *pods) is None
-
-
 def test_a_preemptorthat_holds_no_device_goes_only_for_what_it_books() -> None:
     small = node("node-1", gpus(1), capacity={"cpu": "2"})
     pods = [running("idle", small), running("gpu", small, 0, priority=5)]
