@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gpuyard.hardware.presets import presets
-from gpuyard_replay import additions, jobs, measures, sources, synthetic_jobs, timed, timed_tables, traces
+from gpuyard_replay import additions, jobs, measures, sources, timed, timed_tables, traces
 from gpuyard_replay.columns import Lifetime, Membership
 from gpuyard_replay.history import History, Outcome, Rules, Sample
 from gpuyard_replay.jobs import Durations, Job
@@ -25,13 +25,6 @@ def read(folder: Path, *lines: str) -> tuple[TracePod, ...]:
     path = folder / "pods.csv"
     path.write_text(HEAD + "\n".join(lines))
     return traces.read_pods(path)
-
-
-def test_the_traces_with_times_are_what_their_generator_writes(tmp_path: Path) -> None:
-    synthetic_jobs.write(tmp_path)
-    for name in ("jobs", "mig"):
-        for file in ("nodes.csv", "pods.csv"):
-            assert (tmp_path / name / file).read_text() == (TRACES / name / file).read_text()
 
 
 def test_times_gang_queue_and_priority_are_read_where_they_are(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuyard_replay import arrivals, sources, synthetic, traces
+from gpuyard_replay import arrivals, sources, traces
 from gpuyard_replay.sources import Source
 from gpuyard_replay.traces import InvalidTraceError, Order, TraceNode, TracePod
 
@@ -17,12 +17,6 @@ def pods(folder: Path, *lines: str) -> Path:
     path = folder / "pods.csv"
     path.write_text(HEAD + "\n".join(lines))
     return path
-
-
-def test_the_small_trace_is_what_its_generator_writes(tmp_path: Path) -> None:
-    synthetic.write(tmp_path)
-    for name in ("nodes.csv", "pods.csv"):
-        assert (tmp_path / name).read_text() == (SMALL / name).read_text()
 
 
 def test_pods_are_read_by_name_with_their_models_and_without_gpus(tmp_path: Path) -> None:
