@@ -14,7 +14,7 @@ from gpuyard.writes import PatchType, Write
 from gpuyard_cluster.listening import listen
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.servers import Server
-from tests.kube.serving import CONFIGS, SECONDS, Served, config, create, served
+from tests.kube.serving import CONFIGS, SECONDS, Served, create, served
 from tests.kube.test_servers import kubeconfig
 
 
@@ -208,12 +208,3 @@ def test_a_request_whose_turn_does_not_come_in_time_is_answered_all_the_same(
         await guest.close()
 
     asyncio.run(run())
-
-
-def test_the_object_of_an_answer_is_that_of_the_server() -> None:
-    async def check(found: Served) -> None:
-        sent = config("a", key="ü")
-        reply = await found.api.send(Write("POST", CONFIGS, sent))
-        assert reply.body["data"] == sent["data"]
-
-    against_a_server(check)

@@ -139,16 +139,6 @@ def test_a_resource_that_is_not_served_yet_has_no_objects_and_comes_later() -> N
     observing(check, THINGS)
 
 
-def test_objects_larger_than_a_line_buffer_are_observed() -> None:
-    async def check(found: Served, notes: Notes) -> None:
-        await notes.until(lambda: notes.lists == 1)
-        await found.api.send(create("large", key="x" * 900_000))
-        await notes.until(lambda: "large" in notes.known)
-        assert len(notes.known["large"]["data"]["key"]) == 900_000
-
-    observing(check)
-
-
 class Unwatchable:
     """An API server that serves lists alone."""
 

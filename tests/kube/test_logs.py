@@ -4,8 +4,6 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 PROGRAM = """
 import logging, sys
 from gpuyard_kube import logs
@@ -39,8 +37,3 @@ def test_for_machines_every_line_is_an_object_also_with_an_exception() -> None:
     assert "exception" not in first
     assert second["exception"].endswith("ValueError: broken")
     assert first["time"].endswith("+00:00")
-
-
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_only_info_and_above_is_logged(form: str) -> None:
-    assert not any("too quiet" in line for line in logged(form))

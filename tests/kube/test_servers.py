@@ -28,16 +28,7 @@ def test_the_server_of_a_kubeconfig_is_known_without_its_secrets(tmp_path: Path)
     assert "secret" not in repr(found)
 
 
-@pytest.mark.parametrize(("text", "problem"), [(None, "there is no such file"), ("a: [", "while parsing")])
-def test_a_kubeconfig_that_cannot_be_read_is_refused(tmp_path: Path, text: str | None, problem: str) -> None:
-    if text is not None:
-        (tmp_path / "config").write_text(text)
-    with pytest.raises(NoServerError, match=problem):
-        asyncio.run(server_of(str(tmp_path / "config")))
-
-
-def test_a_kubeconfig_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NoServerError):
-        asyncio.run(server_of(str(tmp_path / "absent")))
+def test_a_context_that_a_kubeconfig_does_not_have_is_refused(tmp_path: Path) -> None:
+    """What else can be wrong with one, tests/cli/test_commands.py tells."""
     with pytest.raises(NoServerError):
         asyncio.run(server_of(kubeconfig(tmp_path, "http://127.0.0.1:1"), "elsewhere"))
