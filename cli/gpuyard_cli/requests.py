@@ -70,12 +70,12 @@ async def hurt(api: Api, fault: DriverFault) -> None:
 
 async def snapshot(api: Api, namespace: str) -> Snapshot:
     """The objects of this moment, without explanations; logs of what runs in the namespace."""
-    pods = await _items(api, "/api/v1/pods")
+    pods = await items(api, "/api/v1/pods")
     return Snapshot(
-        nodes=await _items(api, "/api/v1/nodes"),
+        nodes=await items(api, "/api/v1/nodes"),
         pods=pods,
-        groups=await _items(api, f"{_GROUPS}/namespaces/{namespace}/podgroups"),
-        reservations=await _items(api, reservations.path(namespace)),
+        groups=await items(api, f"{_GROUPS}/namespaces/{namespace}/podgroups"),
+        reservations=await items(api, reservations.path(namespace)),
         logs=await _logs(api, [pod for pod in pods if pod["metadata"]["namespace"] == namespace]),
     )
 
@@ -83,10 +83,10 @@ async def snapshot(api: Api, namespace: str) -> Snapshot:
 async def everything(api: Api) -> Objects:
     """What an audit looks at, of all namespaces."""
     return Objects(
-        nodes=await _items(api, "/api/v1/nodes"),
-        pods=await _items(api, "/api/v1/pods"),
-        groups=await _items(api, f"{_GROUPS}/podgroups"),
-        reservations=await _items(api, reservations.PATH),
+        nodes=await items(api, "/api/v1/nodes"),
+        pods=await items(api, "/api/v1/pods"),
+        groups=await items(api, f"{_GROUPS}/podgroups"),
+        reservations=await items(api, reservations.PATH),
     )
 
 
@@ -97,6 +97,14 @@ def waiting(pods: tuple[JSON, ...], namespace: str) -> list[str]:
         for pod in pods
         if pod["metadata"]["namespace"] == namespace and not pod["spec"].get("nodeName")
     ]
+
+
+async def items(api: Api, path: str) -> tuple[JSON, ...]:
+    """A list. InvalidInputError when it cannot be had."""
+    reply = await api.read(path)
+    if not reply.ok:
+        raise InvalidInputError("cluster", path, reply.reason, "is this a cluster with GPUYard's CRDs?")
+    return tuple(reply.body["items"])
 
 
 async def _logs(api: Api, pods: list[JSON]) -> dict[str, str]:
@@ -110,10 +118,3 @@ async def _logs(api: Api, pods: list[JSON]) -> dict[str, str]:
             if reply.ok:
                 logs[f"{pod['metadata']['name']}/{container['name']}"] = str(reply.body.get("message", ""))
     return logs
-
-
-async def _items(api: Api, path: str) -> tuple[JSON, ...]:
-    reply = await api.read(path)
-    if not reply.ok:
-        raise InvalidInputError("cluster", path, reply.reason, "is this a cluster with GPUYard's CRDs?")
-    return tuple(reply.body["items"])
