@@ -5,7 +5,6 @@ young is told to.
 """
 
 import asyncio
-import os
 from collections.abc import Sequence
 
 import pytest
@@ -14,6 +13,7 @@ from gpuyard_cli import kind_backend
 from tests.e2e.conformance import probe
 from tests.e2e.kind.commands import inside
 from tests.e2e.kind.hands import KindHands
+from tests.e2e.kind.test_takeover import reachable
 
 PKI = "/etc/kubernetes/pki/etcd"
 ETCD = "https://127.0.0.1:2379"
@@ -66,7 +66,4 @@ def test_the_real_server_passes_every_check(kubeconfig: str) -> None:
 
 @probe.needs_probe
 def test_the_real_server_calls_webhooks_as_the_checks_say(kubeconfig: str) -> None:
-    host = os.environ.get("GPUYARD_E2E_HOST")
-    if host is None:
-        pytest.skip("the nodes of this cluster cannot reach this machine")
-    assert _faults(kubeconfig, [CALLED], "--webhook-host", host) == {}
+    assert _faults(kubeconfig, [CALLED], "--webhook-host", reachable()) == {}

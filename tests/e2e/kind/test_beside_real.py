@@ -36,7 +36,11 @@ async def another_plugin(cluster: KindCluster, node: str) -> AsyncIterator[None]
 async def another_discovery(cluster: KindCluster, node: str) -> AsyncIterator[None]:
     """GPU feature discovery has labelled the node; then fake GPUs are asked for."""
     await change(cluster, node, labels={vocabulary.FAKE_GPUS: "false"})
-    await until(lambda: without_plugin(cluster, node), f"{node} has no device plugin")
+
+    async def is_gone() -> bool:
+        return not await served_by(cluster, node)
+
+    await until(is_gone, f"{node} has no device plugin")
     await change(cluster, node, labels={PRODUCT: "Tesla-T4"}, annotations={vocabulary.INVENTORY: None})
     try:
         await change(cluster, node, labels={vocabulary.FAKE_GPUS: "true"})
@@ -59,8 +63,7 @@ def test_a_fake_plugin_does_not_start_beside_a_real_one(kubeconfig: str, beside:
         async with beside(cluster, node):
 
             async def refused() -> bool:
-                pods = await plugins(cluster, node)
-                return any(found in text for pod in pods for text in messages(pod))
+                return any(found in text for pod in await served_by(cluster, node) for text in messages(pod))
 
             await until(refused, f"the status of the plugin's pod says that it found {found}")
             name = await cluster.hands.plugin(node)
@@ -74,6 +77,11 @@ def test_a_fake_plugin_does_not_start_beside_a_real_one(kubeconfig: str, beside:
     play(kubeconfig, f"beside-{beside.__name__.replace('_', '-')}", story)
 
 
+async def served_by(cluster: KindCluster, node: str) -> list[JSON]:
+    """The pods of the device plugin on a node, also one that ends."""
+    return await cluster.hands.parts(vocabulary.DEVICE_PLUGIN, fieldSelector=f"spec.nodeName={node}")
+
+
 def messages(pod: JSON) -> list[str]:
     """Why the containers of a pod ended, as its status says."""
     states = [
@@ -82,15 +90,6 @@ def messages(pod: JSON) -> list[str]:
         for key in ("state", "lastState")
     ]
     return [str(state.get("message", "")) for state in states]
-
-
-async def plugins(cluster: KindCluster, node: str) -> list[JSON]:
-    pods = await cluster.hands.parts(vocabulary.DEVICE_PLUGIN, fieldSelector=f"spec.nodeName={node}")
-    return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
-
-
-async def without_plugin(cluster: KindCluster, node: str) -> bool:
-    return not await cluster.hands.parts(vocabulary.DEVICE_PLUGIN, fieldSelector=f"spec.nodeName={node}")
 
 
 async def change(cluster: KindCluster, node: str, **metadata: dict[str, str | None]) -> None:

@@ -1,20 +1,14 @@
 """Where the control plane cannot be configured: a second kube-scheduler, which asks the extender as well."""
 
-import asyncio
-import subprocess
 from pathlib import Path
 
 from gpuyard import vocabulary
-from tests.e2e.kind.cluster import empty
+from tests.e2e.kind.cluster import play
+from tests.e2e.operators.programs import kubectl
 from tests.e2e.stories.cluster import Cluster, until
 
 FOLDER = Path(__file__).parents[3] / "manifests/components/second-scheduler"
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{vocabulary.NAMESPACE}/deployments/gpuyard-scheduler"
-
-
-def kubectl(kubeconfig: str, verb: str) -> None:
-    command = ["kubectl", "--kubeconfig", kubeconfig, verb, "--kustomize", str(FOLDER)]
-    subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
 
 
 async def _ready(cluster: Cluster) -> bool:
@@ -23,16 +17,15 @@ async def _ready(cluster: Cluster) -> bool:
 
 
 def test_a_pod_of_the_second_scheduler_gets_what_the_extender_planned(kubeconfig: str) -> None:
-    async def story() -> None:
-        async with empty(kubeconfig, "second-scheduler") as cluster:
-            await until(lambda: _ready(cluster), "the second scheduler is there")
-            await cluster.submit("first", gpus=2)
-            await cluster.submit("second", gpus=2, schedulerName="gpuyard-scheduler")
-            await cluster.running(["first", "second"])
-            await cluster.sound()
+    async def story(cluster: Cluster) -> None:
+        await until(lambda: _ready(cluster), "the second scheduler is there")
+        await cluster.submit("first", gpus=2)
+        await cluster.submit("second", gpus=2, schedulerName="gpuyard-scheduler")
+        await cluster.running(["first", "second"])
+        await cluster.sound()
 
-    kubectl(kubeconfig, "apply")
+    kubectl(Path(kubeconfig), "apply", "--kustomize", str(FOLDER))
     try:
-        asyncio.run(story())
+        play(kubeconfig, "second-scheduler", story)
     finally:
-        kubectl(kubeconfig, "delete")
+        kubectl(Path(kubeconfig), "delete", "--kustomize", str(FOLDER))

@@ -9,11 +9,12 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpuyard import vocabulary
-from tests.e2e.kind.cluster import empty
+from tests.e2e.kind.cluster import play
 from tests.e2e.stories.cluster import Cluster, until
 
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{vocabulary.NAMESPACE}/leases/{vocabulary.EXTENDER}"
@@ -43,33 +44,43 @@ async def laptop(kubeconfig: str, host: str, port: int, *options: str) -> AsyncI
             await process.wait()
 
 
-def test_kube_scheduler_follows_to_a_laptop_and_back_without_a_failed_attempt(kubeconfig: str) -> None:
+def reachable() -> str:
+    """The address at which the nodes reach this machine."""
     host = os.environ.get("GPUYARD_E2E_HOST")
     if host is None:
         pytest.skip("the nodes of this cluster cannot reach this machine")
-
-    async def story() -> None:
-        async with empty(kubeconfig, "laptop") as cluster:
-            port = free_port()
-            await cluster.submit("before")
-            await cluster.running(["before"])
-            async with laptop(kubeconfig, host, port) as process:
-                await until(lambda: _holds(cluster, f"@{host}:{port}"), "the laptop holds the Lease")
-                await cluster.submit("meanwhile")
-                await cluster.running(["meanwhile"])
-                process.send_signal(signal.SIGINT)
-                _, said = await asyncio.wait_for(process.communicate(), 20)
-            assert process.returncode == 0
-            assert "Bind meanwhile" in said.decode()
-            assert f"@{host}:{port}" not in await holder(cluster)
-            await cluster.submit("after")
-            await cluster.running(["before", "meanwhile", "after"])
-            await cluster.sound()
-            events = (await cluster.api.read(f"/api/v1/namespaces/{cluster.namespace}/events")).body["items"]
-            assert [event["message"] for event in events if event["reason"] == "FailedScheduling"] == []
-
-    asyncio.run(story())
+    return host
 
 
-async def _holds(cluster: Cluster, identity: str) -> bool:
-    return identity in await holder(cluster)
+async def there_and_back(cluster: Cluster, kubeconfig: str, host: str, *options: str, **spec: Any) -> None:
+    """One pod before an extender on a laptop takes over, one meanwhile, one when it has handed back."""
+    port = free_port()
+    await cluster.submit("before", **spec)
+    await cluster.running(["before"])
+    async with laptop(kubeconfig, host, port, *options) as process:
+
+        async def taken_over() -> bool:
+            return f"@{host}:{port}" in await holder(cluster)
+
+        await until(taken_over, "the laptop holds the Lease")
+        await cluster.submit("meanwhile", **spec)
+        await cluster.running(["meanwhile"])
+        process.send_signal(signal.SIGINT)
+        _, said = await asyncio.wait_for(process.communicate(), 20)
+    assert process.returncode == 0
+    assert "Bind meanwhile" in said.decode()
+    assert f"@{host}:{port}" not in await holder(cluster)
+    await cluster.submit("after", **spec)
+    await cluster.running(["before", "meanwhile", "after"])
+    await cluster.sound()
+
+
+def test_kube_scheduler_follows_to_a_laptop_and_back_without_a_failed_attempt(kubeconfig: str) -> None:
+    host = reachable()
+
+    async def story(cluster: Cluster) -> None:
+        await there_and_back(cluster, kubeconfig, host)
+        events = await cluster.items(f"/api/v1/namespaces/{cluster.namespace}/events")
+        assert [event["message"] for event in events if event["reason"] == "FailedScheduling"] == []
+
+    play(kubeconfig, "laptop", story)
