@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -54,10 +55,10 @@ class _Thread(threading.Thread):
                 await self._ended.wait()
 
 
-@pytest.fixture(scope="module")
-def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """What `gpuyard up` writes; behind it are two nodes of two GPUs, for the tests of one client."""
-    path = tmp_path_factory.mktemp("clients") / "kubeconfig"
+@contextmanager
+def served(folder: Path) -> Iterator[Path]:
+    """What `gpuyard up` writes; behind it are two nodes of two GPUs."""
+    path = folder / "kubeconfig"
     cluster = _Thread(path)
     cluster.start()
     cluster.ready.wait()
@@ -67,3 +68,10 @@ def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     cluster.end()
     if cluster.failure:
         raise cluster.failure
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cluster for the tests of one client."""
+    with served(tmp_path_factory.mktemp("clients")) as path:
+        yield path

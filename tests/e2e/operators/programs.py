@@ -94,16 +94,12 @@ def started(operator: Operator, folder: Path, kubeconfig: Path, log: Path) -> It
 def install(kubeconfig: Path, folder: Path) -> None:
     """All of a published kustomization but what runs beside the cluster, and what the embedded one does not serve."""
     # Server-side: the schemas are too large for the annotation that remembers what was applied.
-    kubectl(kubeconfig, "apply", "--server-side", "--filename=-", given=_published(kubeconfig, folder))
+    kubectl(kubeconfig, "apply", "--server-side", "--filename=-", given=published(kubeconfig, folder))
     # Some programs end at once where their kinds are not served yet.
     kubectl(kubeconfig, "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
 
 
-def uninstall(kubeconfig: Path, folder: Path) -> None:
-    kubectl(kubeconfig, "delete", "--filename=-", given=_published(kubeconfig, folder))
-
-
-def _published(kubeconfig: Path, folder: Path) -> str:
+def published(kubeconfig: Path, folder: Path) -> str:
     # As text: to parse such schemas takes half a minute.
     objects = kubectl(kubeconfig, "kustomize", str(folder)).split("\n---\n")
     return "\n---\n".join(found for found in objects if not _ELSEWHERE.search(found))
