@@ -1,24 +1,32 @@
 """Kueue above us on a real cluster, as its authors publish it: its pod, its webhooks, its API."""
 
+import asyncio
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from gpuyard.writes import PatchType, Write
+from gpuyard_cli import kind_backend
 from tests.e2e.kind.cluster import play
 from tests.e2e.operators import kueue
 from tests.e2e.operators.gangs import Place
 from tests.e2e.operators.programs import Running, kubectl
-from tests.e2e.stories.cluster import Cluster
+from tests.e2e.stories.cluster import Cluster, until
 
 _IMAGE: Final = "gpuyard/kueue:test"
 _PUBLISHED: Final = re.compile(r"image: \S+/kueue:main\n( +)imagePullPolicy: Always")
 """Nothing is pulled here: the nodes get the same program, built from its module."""
+_PODS: Final = "/api/v1/namespaces/kueue-system/pods"
+_DEPLOYMENT: Final = "/apis/apps/v1/namespaces/kueue-system/deployments/kueue-controller-manager"
+_LOOKS: Final = 50
+"""After so many its pods change again: a kubelet that looks too early sees no certificates yet."""
 _DOCKERFILE: Final = "FROM scratch\nCOPY program /manager\nUSER 65532:65532\n"
 
 
@@ -31,13 +39,31 @@ def running(kubeconfig: str, operators: Path, tmp_path: Path) -> Iterator[Runnin
     manifests = _PUBLISHED.sub(rf"image: {_IMAGE}\n\1imagePullPolicy: Never", published)
     kubectl(running.kubeconfig, "apply", "--server-side", "--filename=-", given=manifests)
     try:
-        # Its webhooks have certificates when the kubelet next looks at its volumes, which may take 90 s.
-        kubectl(running.kubeconfig, "-n", "kueue-system", "rollout", "status", "deployment", "--timeout=170s")
+        asyncio.run(_serves(kubeconfig))
         yield running
         # While Kueue is there, for these have finalizers of its.
         kubectl(running.kubeconfig, "delete", "localqueue,clusterqueue,resourceflavor", "--all", "-A")
     finally:
         kubectl(running.kubeconfig, "delete", "--filename=-", given=manifests)
+
+
+async def _serves(kubeconfig: str) -> None:
+    """Until it does: its certificates come when the kubelet looks at a pod that changes, otherwise within 90 s."""
+    async with kind_backend.connected(kubeconfig) as api:
+        looks = count()
+
+        async def is_ready() -> bool:
+            look = next(looks)
+            if look % _LOOKS == 0:
+                stamp = {"metadata": {"annotations": {"example.com/looked-at": str(look)}}}
+                for pod in (await api.read(_PODS)).body["items"]:
+                    await api.send(
+                        Write("PATCH", f"{_PODS}/{pod['metadata']['name']}", stamp, PatchType.MERGE)
+                    )
+            status = (await api.read(_DEPLOYMENT)).body.get("status") or {}
+            return bool(status.get("readyReplicas"))
+
+        await until(is_ready, "Kueue serves its webhooks", seconds=170)
 
 
 def load(program: Path, folder: Path) -> None:
