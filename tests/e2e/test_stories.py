@@ -21,7 +21,7 @@ from gpuyard_kube.http import HttpApi
 from tests.e2e.agreement import agree
 from tests.e2e.stories.cluster import Cluster, node_of, runs, until
 from tests.e2e.stories.nodes import who_waits_for_a_node_that_is_off_is_served_when_it_is_back
-from tests.e2e.stories.stories import REPORTS, STORIES, Story
+from tests.e2e.stories.stories import STORIES, Story
 
 GPUS = {"model": "NVIDIA-A100-SXM4-40GB", "count": 8, "topology": "nvswitch"}
 NODES = yard.parse({"nodes": [{"name": f"node-{n}", "gpus": GPUS} for n in (1, 2, 3)]})
@@ -167,7 +167,7 @@ async def play(story: Story) -> None:
         await agree(EmbeddedAccounts(yard, hands.api, hands.extender))
 
 
-@pytest.mark.parametrize("story", [*STORIES, *REPORTS], ids=lambda story: story.__name__)
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_on_embedded(story: Story) -> None:
     asyncio.run(play(story))
 

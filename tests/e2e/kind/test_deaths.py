@@ -1,7 +1,7 @@
 """Parts of GPUYard that die while they are at work.
 
 Only here: on steps every part dies after each of its writes (tests/e2e/test_deaths.py); a real cluster starts others
-by itself, and meanwhile calls those that are gone.
+by itself, and meanwhile calls those that are gone. A device plugin that dies is a story.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from gpuyard_cli.kind_yard import KindYard
 from gpuyard_cli.live_accounts import LiveAccounts
 from tests.e2e.agreement import agree
 from tests.e2e.kind.cluster import KindCluster, play
-from tests.e2e.stories.cluster import held, until
+from tests.e2e.stories.cluster import until
 
 MANY = 60
 LARGE = {
@@ -41,20 +41,6 @@ def test_extenders_that_die_with_50_pods_in_flight_leave_nothing_double_and_noth
             await large.restore()
 
     play(kubeconfig, "extender-dies", story)
-
-
-def test_device_plugins_that_die_come_back_with_the_same_devices(kubeconfig: str) -> None:
-    async def story(cluster: KindCluster) -> None:
-        first, second = [f"early-{n}" for n in range(3)], [f"late-{n}" for n in range(21)]
-        await asyncio.gather(*map(cluster.submit, first))
-        before = await cluster.running(first)
-        await asyncio.gather(*map(cluster.hands.kill_plugin, await cluster.nodes()))
-        await asyncio.gather(*map(cluster.submit, second))
-        after = await cluster.running([*first, *second])
-        assert [held(after[name]) for name in first] == [held(before[name]) for name in first]
-        await cluster.sound()
-
-    play(kubeconfig, "plugin-dies", story)
 
 
 def test_an_operator_that_dies_while_it_lets_a_gang_go_is_followed_by_one_that_ends_it(

@@ -46,9 +46,7 @@ STORIES: tuple[Story, ...] = (
     rejections.a_pod_for_which_others_would_leave_in_vain_is_asked_about_twice,
     rejections.of_many_rejected_pods_each_is_asked_about_once_for_a_change,
     rejections.of_200_nodes_that_are_new_at_once_the_first_pod_has_one_within_seconds,
-)
-
-REPORTS: tuple[Story, ...] = (
+    # What users of device plugins reported in public, as far as the kubelet has a part in it.
     reports.a_plugin_that_is_killed_comes_back_with_the_same_devices,
     reports.a_plugin_that_is_sent_away_leaves_a_count_of_zero_and_no_socket,
     reports.a_second_plugin_takes_over_and_hands_back,
@@ -57,4 +55,3 @@ REPORTS: tuple[Story, ...] = (
     reports.a_container_that_asks_for_no_gpu_sees_none,
     reports.a_pod_that_asks_for_0_gpus_runs_where_all_are_taken_and_has_none,
 )
-"""What users of device plugins reported in public, as far as the kubelet has a part in it."""
