@@ -68,7 +68,10 @@ class KindYard:
     async def restore(self) -> None:
         """Make everything as it was before, without waiting for it."""
         if self._namespace:
-            await self.api.send(Write("DELETE", f"/api/v1/namespaces/{self._namespace}"))
+            path = f"/api/v1/namespaces/{self._namespace}"
+            await self.api.send(Write("DELETE", path))
+            # At once: the namespace's controller begins 5 s later, and whoever comes next waits for pods that end.
+            await self.api.send(Write("DELETE", f"{path}/pods"))
         for path, body in self._before.items():
             await self._patch(path, body)
         if self._before:

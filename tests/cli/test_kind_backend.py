@@ -62,6 +62,20 @@ def test_a_cluster_with_too_few_workers_is_refused_and_not_changed() -> None:
     assert [write.method for write in cluster.writes] == ["DELETE"]
 
 
+def test_in_the_end_pods_go_at_once_with_their_namespace() -> None:
+    cluster: Any = Cluster(pods={"items": []}, nodes={"items": []})
+    yard = KindYard(cluster, (), {})
+
+    async def story() -> None:
+        await yard._clear("team")
+        cluster.writes.clear()
+        await yard.restore()
+
+    asyncio.run(story())
+    path = "/api/v1/namespaces/team"
+    assert cluster.writes == [Write("DELETE", path), Write("DELETE", f"{path}/pods")]
+
+
 def test_without_a_kubeconfig_the_command_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
