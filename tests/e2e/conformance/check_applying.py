@@ -1,7 +1,9 @@
 """Server-side apply."""
 
 from tests.e2e.conformance.check_patches import CONTAINER
-from tests.e2e.conformance.conversation import APPLY, JSON, Conversation, check
+from tests.e2e.conformance.conversation import APPLY, JSON, Conversation, asked, check
+
+ASKED = asked("applying")
 
 
 def applied(**data: str) -> JSON:
@@ -31,28 +33,7 @@ async def applying_owns_fields(talk: Conversation) -> None:
 @check
 async def what_cannot_be_applied_is_refused(talk: Conversation) -> None:
     path = talk.at("configmaps", "a")
-    for body in (
-        {"data": {"k": "v"}},
-        {"kind": "ConfigMap", "data": {"k": "v"}},
-        {"kind": "Secret", "apiVersion": "v1"},
-        {"kind": "ConfigMap", "apiVersion": "v2"},
-        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "b"}},
-        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "other"}},
-        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "managedFields": []}},
-        {
-            "kind": "ConfigMap",
-            "apiVersion": "v1",
-            "metadata": {"name": "a", "managedFields": [{"manager": "x"}]},
-        },
-        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "resourceVersion": "1"}},
-        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "uid": "u"}},
-        {"kind": "ConfigMap", "apiVersion": "v1", "unknown": 1},
-        {"kind": "ConfigMap", "apiVersion": "v1", "data": {"k": 1}},
-        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"generateName": "a"}},
-        {"kind": "ConfigMap", "apiVersion": "v1"},
-        [],
-        "text",
-    ):
+    for body in ASKED["what_cannot_be_applied_is_refused"]:
         await talk.apply(path, body, dryRun="All")
     await talk.patch(path, {"kind": "ConfigMap", "apiVersion": "v1"}, APPLY)
     await talk.patch(path, b"a: [", APPLY, fieldManager="a")

@@ -1,6 +1,8 @@
 """CustomResourceDefinitions and their objects."""
 
-from tests.e2e.conformance.conversation import APPLY, JSON, STRATEGIC, Conversation, check
+from tests.e2e.conformance.conversation import APPLY, JSON, STRATEGIC, Conversation, asked, check
+
+ASKED = asked("custom")
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -41,106 +43,13 @@ def widget(talk: Conversation, name: str, api: str = "v1", **spec: object) -> JS
     return {"apiVersion": f"{talk.group}/{api}", "kind": "Widget", "metadata": {"name": name}, "spec": spec}
 
 
-RULES: dict[str, JSON] = {
-    "size": {"type": "integer", "minimum": 1, "maximum": 9, "multipleOf": 2},
-    "ratio": {"type": "number", "exclusiveMaximum": True, "maximum": 1},
-    "text": {"type": "string", "minLength": 2, "maxLength": 4, "pattern": "^[a-z]+$"},
-    "choice": {"type": "string", "enum": ["a", "b"], "default": "a"},
-    "when": {"type": "string", "format": "date-time"},
-    "mail": {"type": "string", "format": "email"},
-    "port": {"x-kubernetes-int-or-string": True},
-    "list": {
-        "type": "array",
-        "items": {"type": "string"},
-        "minItems": 1,
-        "maxItems": 2,
-        "x-kubernetes-list-type": "set",
-    },
-    "keyed": {
-        "type": "array",
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["name"],
-        "items": {
-            "type": "object",
-            "required": ["name"],
-            "properties": {"name": {"type": "string"}, "value": {"type": "integer", "default": 7}},
-        },
-    },
-    "map": {"type": "object", "additionalProperties": {"type": "integer"}, "maxProperties": 2},
-    "nothing": {"type": "string", "nullable": True},
-    "one": {
-        "type": "object",
-        "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
-        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
-    },
-    "pod": {
-        "type": "object",
-        "x-kubernetes-embedded-resource": True,
-        "x-kubernetes-preserve-unknown-fields": True,
-    },
-    "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-}
-
-
-SPECS: tuple[JSON, ...] = (
-    {},
-    {
-        "size": 4,
-        "ratio": 0.5,
-        "text": "abc",
-        "list": ["a"],
-        "map": {"a": 1},
-        "port": "http",
-        "nothing": None,
-    },
-    {"size": 0},
-    {"size": 10},
-    {"size": 3},
-    {"size": "4"},
-    {"size": 4.0},
-    {"size": 1.5},
-    {"size": None},
-    {"ratio": 1},
-    {"ratio": "x"},
-    {"text": "a"},
-    {"text": "abcde"},
-    {"text": "AB"},
-    {"text": 1},
-    {"choice": "c"},
-    {"choice": None},
-    {"when": "soon"},
-    {"when": "2020-01-01T00:00:00Z"},
-    {"mail": "nobody"},
-    {"port": 80},
-    {"port": 1.5},
-    {"port": {}},
-    {"list": []},
-    {"list": ["a", "a"]},
-    {"list": ["a", "b", "c"]},
-    {"list": [1]},
-    {"list": "a"},
-    {"keyed": [{"name": "a"}, {"name": "a"}]},
-    {"keyed": [{}]},
-    {"keyed": [{"name": "a"}]},
-    {"map": {"a": "x"}},
-    {"map": {"a": 1, "b": 2, "c": 3}},
-    {"one": {}},
-    {"one": {"a": "x"}},
-    {"one": {"a": "x", "b": "y"}},
-    {"pod": {}},
-    {"pod": {"apiVersion": "v1", "kind": "Pod"}},
-    {"free": {"a": {"b": [1, None]}}},
-    {"unknown": 1},
-    {"free": 1},
-    {"map": []},
-    {"text": "ä"},
-)
+RULES: dict[str, JSON] = ASKED["rules"]
 
 
 @check
 async def schemas_are_enforced(talk: Conversation) -> None:
     path = await serve(talk, definition(talk, version("v1", schema(**RULES))))
-    for spec in SPECS:
+    for spec in ASKED["specs"]:
         for validation in ("Strict", "Ignore"):
             await talk.post(path, widget(talk, "w", **spec), dryRun="All", fieldValidation=validation)
     for body in (

@@ -1,7 +1,9 @@
 """Definitions of custom resources: what is refused, what they describe, versions and rules."""
 
 from tests.e2e.conformance.check_custom import DEFINITIONS, RULES, definition, schema, serve, version, widget
-from tests.e2e.conformance.conversation import JSON, TABLE, Conversation, check
+from tests.e2e.conformance.conversation import JSON, TABLE, Conversation, asked, check
+
+ASKED = asked("definitions")
 
 
 @check
@@ -66,63 +68,7 @@ BAD: list[JSON] = [
     {"versions": [version("1v", schema())]},
     {"versions": [version("v1", {"openAPIV3Schema": {"type": "string"}})]},
     {"versions": [version("v1", {"openAPIV3Schema": {}})]},
-    {"versions": [version("v1", schema(a={}))]},
-    {"versions": [version("v1", schema(a={"type": "odd"}))]},
-    {"versions": [version("v1", schema(a={"type": "array"}))]},
-    {"versions": [version("v1", schema(a={"type": "string", "default": 1}))]},
-    {"versions": [version("v1", schema(a={"type": "string", "pattern": "["}))]},
-    {
-        "versions": [
-            version(
-                "v1",
-                schema(a={"type": "object", "properties": {}, "additionalProperties": {"type": "string"}}),
-            )
-        ]
-    },
-    {"versions": [version("v1", schema(a={"type": "string", "$ref": "#/x"}))]},
-    {
-        "versions": [
-            version("v1", schema(a={"type": "array", "uniqueItems": True, "items": {"type": "string"}}))
-        ]
-    },
-    {
-        "versions": [
-            version(
-                "v1",
-                schema(a={"type": "array", "x-kubernetes-list-type": "map", "items": {"type": "object"}}),
-            )
-        ]
-    },
-    {
-        "versions": [
-            version(
-                "v1",
-                schema(a={"type": "array", "x-kubernetes-list-type": "odd", "items": {"type": "string"}}),
-            )
-        ]
-    },
-    {
-        "versions": [
-            version("v1", schema(a={"type": "string", "x-kubernetes-preserve-unknown-fields": False}))
-        ]
-    },
-    {
-        "versions": [
-            version("v1", schema(a={"type": "string", "x-kubernetes-validations": [{"rule": "self ="}]}))
-        ]
-    },
-    {
-        "versions": [
-            version(
-                "v1", schema(a={"type": "string", "x-kubernetes-validations": [{"rule": "nothing == 1"}]})
-            )
-        ]
-    },
-    {
-        "versions": [
-            version("v1", schema(a={"type": "object", "oneOf": [{"properties": {"b": {"type": "string"}}}]}))
-        ]
-    },
+    *({"versions": [version("v1", schema(a=field))]} for field in ASKED["fields"]),
     {
         "versions": [
             version("v1", schema(), additionalPrinterColumns=[{"name": "a", "type": "odd", "jsonPath": "x"}])
@@ -170,15 +116,7 @@ RULED: JSON = {
 @check
 async def rules_in_cel_are_enforced(talk: Conversation) -> None:
     path = await serve(talk, definition(talk, version("v1", schema(**RULED))))
-    for spec in (
-        {"n": 1},
-        {"n": 100},
-        {"list": ["a", "b"]},
-        {"list": ["ab"]},
-        {"list": []},
-        {"q": "5Gi"},
-        {"q": "5"},
-    ):
+    for spec in ASKED["rules_in_cel_are_enforced"]:
         await talk.post(path, widget(talk, "w", **spec), dryRun="All")
     await talk.post(path, widget(talk, "w", n=5))
     for value in (4, 5, 6, None):

@@ -6,8 +6,11 @@ from tests.e2e.conformance.conversation import (
     MERGE,
     STRATEGIC,
     Conversation,
+    asked,
     check,
 )
+
+ASKED = asked("patches")
 
 DATA: JSON = {
     "metadata": {"name": "a", "labels": {"l": "1"}, "annotations": {"n": "1"}},
@@ -19,27 +22,7 @@ DATA: JSON = {
 async def merge_patches_merge(talk: Conversation) -> None:
     path = talk.at("configmaps", "a")
     await talk.post(talk.at("configmaps"), DATA)
-    for body in (
-        {},
-        {"data": {"k": None, "new": "x"}},
-        {"data": None},
-        {"data": {"k": "1"}, "metadata": {"labels": None}},
-        {"data": {"k": {"deep": "x"}}},
-        {"data": "text"},
-        {"metadata": {}},
-        {"metadata": {"name": "b"}},
-        {"metadata": {"name": None}},
-        {"metadata": {"uid": None, "resourceVersion": None, "creationTimestamp": None}},
-        {"metadata": {"resourceVersion": "1"}},
-        {"metadata": {"uid": "other"}},
-        {"metadata": {"namespace": "other"}},
-        {"kind": "Secret"},
-        {"apiVersion": "v2"},
-        {"kind": None, "apiVersion": None},
-        {"unknown": 1},
-        [],
-        "text",
-    ):
+    for body in ASKED["merge_patches_merge"]:
         await talk.patch(path, body, dryRun="All")
     await talk.patch(path, {"unknown": 1}, fieldValidation="Strict")
     await talk.patch(path, b"{")
@@ -51,37 +34,7 @@ async def json_patches_do_each_operation(talk: Conversation) -> None:
     path = talk.at("configmaps", "a")
     held = {**DATA["metadata"], "finalizers": ["example.com/a"]}
     await talk.post(talk.at("configmaps"), {**DATA, "metadata": held})
-    for operations in (
-        [{"op": "add", "path": "/data/x", "value": "1"}],
-        [{"op": "add", "path": "/data/a~1b", "value": "1"}],
-        [{"op": "remove", "path": "/data/x"}],
-        [{"op": "remove", "path": "/data/none"}],
-        [{"op": "replace", "path": "/data/none", "value": "1"}],
-        [{"op": "replace", "path": "/data/k", "value": "2"}],
-        [{"op": "move", "from": "/data/k", "path": "/data/moved"}],
-        [{"op": "copy", "from": "/data/m", "path": "/data/copied"}],
-        [{"op": "copy", "from": "/data/none", "path": "/data/copied"}],
-        [{"op": "test", "path": "/data/m", "value": "2"}, {"op": "add", "path": "/data/t", "value": "1"}],
-        [{"op": "test", "path": "/data/m", "value": "3"}],
-        [{"op": "test", "path": "/data/none", "value": None}],
-        [{"op": "add", "path": "/metadata/finalizers/-", "value": "example.com/b"}],
-        [{"op": "add", "path": "/metadata/finalizers/0", "value": "example.com/c"}],
-        [{"op": "remove", "path": "/metadata/finalizers/7"}],
-        [{"op": "remove", "path": "/metadata/finalizers"}],
-        [{"op": "add", "path": "/deep/down", "value": 1}],
-        [{"op": "add", "path": "", "value": {}}],
-        [{"op": "replace", "path": "", "value": {"data": {}}}],
-        [{"op": "jump", "path": "/data"}],
-        [{"op": "add", "path": "data", "value": {}}],
-        [{"op": "add", "path": "/data"}],
-        [{"path": "/data"}],
-        [{"op": "add", "path": "/data/x", "value": 1}],
-        [{"op": "replace", "path": "/metadata/name", "value": "b"}],
-        [{"op": "replace", "path": "/metadata/resourceVersion", "value": "1"}],
-        [],
-        {},
-        ["text"],
-    ):
+    for operations in ASKED["json_patches_do_each_operation"]:
         await talk.patch(path, operations, JSON_PATCH, dryRun="All")
 
 
@@ -106,28 +59,7 @@ POD: JSON = {
 async def strategic_patches_merge_lists_by_key(talk: Conversation) -> None:
     path = talk.at("pods", "p")
     await talk.post(talk.at("pods"), POD)
-    for body in (
-        {"spec": {"containers": [{"name": "c", "image": "i:2"}]}},
-        {"spec": {"containers": [{"name": "e", "image": "i:2"}]}},
-        {"spec": {"containers": [{"name": "d", "$patch": "delete"}]}},
-        {"spec": {"containers": [{"image": "i:3"}]}},
-        {"spec": {"$setElementOrder/containers": [{"name": "d"}, {"name": "c"}]}},
-        {"spec": {"tolerations": [{"key": "b", "operator": "Exists"}]}},
-        {"spec": {"tolerations": [{"key": "a", "operator": "Exists"}, {"key": "c", "operator": "Exists"}]}},
-        {"metadata": {"labels": {"a": "1", "b": "2"}}},
-        {"metadata": {"labels": {"$patch": "replace", "c": "3"}}},
-        {"metadata": {"labels": {"c": None}}},
-        {"metadata": {"ownerReferences": [{"uid": "u", "name": "o", "kind": "Pod", "apiVersion": "v1"}]}},
-        {"metadata": {"ownerReferences": [{"uid": "u", "$patch": "delete"}]}},
-        {"spec": {"$patch": "merge"}},
-        {"spec": {"$patch": "unknown"}},
-        {"spec": None},
-        {"spec": "text"},
-        {"spec": {"containers": "text"}},
-        {"spec": {"containers": {"name": "c"}}},
-        {"spec": {"activeDeadlineSeconds": 100}},
-        [],
-    ):
+    for body in ASKED["strategic_patches_merge_lists_by_key"]:
         await talk.patch(path, body, STRATEGIC, dryRun="All")
     held = talk.at("configmaps", "a")
     await talk.post(talk.at("configmaps"), {"metadata": {"name": "a", "finalizers": ["example.com/a"]}})

@@ -1,6 +1,8 @@
 """Lists, selectors, watches and the forms in which objects are shown."""
 
-from tests.e2e.conformance.conversation import JSON, PARTIAL, PARTIAL_LIST, TABLE, Conversation, check
+from tests.e2e.conformance.conversation import JSON, PARTIAL, PARTIAL_LIST, TABLE, Conversation, asked, check
+
+ASKED = asked("reading")
 
 LABELS: dict[str, JSON] = {
     "a": {"app": "x", "n": "1"},
@@ -17,50 +19,10 @@ async def fill(talk: Conversation) -> None:
         )
 
 
-LABEL_SELECTORS: tuple[str, ...] = (
-    "app=x",
-    "app==x",
-    "app!=x",
-    "app",
-    "!app",
-    "app in (x,y)",
-    "app notin (x)",
-    "app in (x, y),n",
-    "n>1",
-    "n<2",
-    "n gt 1",
-    "app=",
-    "app!=",
-    "app in ()",
-    "app in (x",
-    "app=x,",
-    ",",
-    "app=x app=y",
-    "a b",
-    "=x",
-    "app in (x),app notin (y)",
-    "app=x/y",
-    "App=X",
-    "app = x",
-    " app , n ",
-    "n>x",
-    "(app)",
-    "app in x",
-    "app,!n",
-    "x" * 70,
-    "a/b/c=d",
-    "!",
-    "!!app",
-    "app=x,app=y",
-    "n>=1",
-    "app===x",
-)
-
-
 @check
 async def label_selectors_choose(talk: Conversation) -> None:
     await fill(talk)
-    for text in LABEL_SELECTORS:
+    for text in ASKED["label_selectors"]:
         heard = await talk.ask(
             "GET", talk.at("configmaps"), labelSelector=f"{text}" if "t" in text[:1] else text
         )
@@ -69,54 +31,18 @@ async def label_selectors_choose(talk: Conversation) -> None:
         talk.note(text, heard.status, heard.body.get("reason"), names)
 
 
-FIELD_SELECTORS: tuple[str, ...] = (
-    "metadata.name=a",
-    "metadata.name!=a",
-    "metadata.name==a",
-    "metadata.name=a,metadata.name=b",
-    "data.k=v",
-    "metadata.labels=x",
-    "metadata.name",
-    "metadata.name in (a)",
-    "metadata.namespace=other",
-    ",",
-    "",
-    "metadata.name=a,",
-    "metadata.uid=x",
-    "status.phase=x",
-)
-FIELDS_OF_KINDS: tuple[tuple[str, str], ...] = (
-    ("pods", "spec.nodeName="),
-    ("pods", "status.phase=Running"),
-    ("pods", "spec.schedulerName=x"),
-    ("pods", "spec.priority=1"),
-    ("events", "involvedObject.name=x"),
-    ("events", "reason=x"),
-    ("events", "message=x"),
-    ("secrets", "type=Opaque"),
-    ("services", "spec.type=ClusterIP"),
-    ("services", "spec.clusterIP=None"),
-)
-
-
 @check
 async def field_selectors_choose(talk: Conversation) -> None:
     await fill(talk)
-    for text in FIELD_SELECTORS:
+    for text in ASKED["field_selectors"]:
         heard = await talk.ask("GET", talk.at("configmaps"), fieldSelector=text, labelSelector="t")
         names = [item["metadata"]["name"] for item in heard.body.get("items") or []]
         talk.note(text, heard.status, heard.body.get("reason"), names)
-    for resource, text in FIELDS_OF_KINDS:
+    for resource, text in ASKED["fields_of_kinds"]:
         heard = await talk.ask("GET", talk.at(resource), fieldSelector=text)
         talk.note(resource, text, heard.status, heard.body.get("reason"))
     for path in ("/api/v1/nodes", "/api/v1/namespaces", "/apis/apps/v1/replicasets", "/apis/batch/v1/jobs"):
-        for text in (
-            "metadata.name=none",
-            "spec.unschedulable=true",
-            "status.phase=None",
-            "status.replicas=9",
-            "status.successful=9",
-        ):
+        for text in ASKED["field_selectors_choose"]:
             heard = await talk.ask("GET", path, fieldSelector=text)
             talk.note(path, text, heard.status, heard.body.get("reason"))
 
@@ -198,21 +124,7 @@ async def watches_are_opened_in_each_way(talk: Conversation) -> None:
     await talk.watch(path, 5, allowWatchBookmarks="true", **initial, **only)
     await talk.watch(path, 4, **initial, **only)
     await talk.watch(path, 1, sendInitialEvents="false", resourceVersionMatch="NotOlderThan", **only)
-    for query in (
-        {"sendInitialEvents": "true"},
-        {"resourceVersionMatch": "NotOlderThan"},
-        {"sendInitialEvents": "true", "resourceVersionMatch": "Exact"},
-        {
-            "sendInitialEvents": "true",
-            "resourceVersionMatch": "NotOlderThan",
-            "limit": "5",
-            "timeoutSeconds": "1",
-        },
-        {"timeoutSeconds": "x"},
-        {"labelSelector": "a in"},
-        {"fieldSelector": "data=x"},
-        {"resourceVersion": "1", "timeoutSeconds": "1"},
-    ):
+    for query in ASKED["watches_are_opened_in_each_way"]:
         heard = await talk.ask("GET", path, watch="true", **query)
         words = heard.body if isinstance(heard.body, dict) else {}
         talk.note(sorted(query), heard.status, words.get("reason") or words.get("type"))

@@ -2,24 +2,11 @@
 
 from typing import Any
 
-from tests.e2e.conformance.conversation import JSON, Conversation, check, path_of
+from tests.e2e.conformance.conversation import JSON, Conversation, asked, check, path_of
+
+ASKED = asked("server")
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-SERVED = (
-    "v1",
-    "apps/v1",
-    "batch/v1",
-    "coordination.k8s.io/v1",
-    "discovery.k8s.io/v1",
-    "policy/v1",
-    "events.k8s.io/v1",
-    "scheduling.k8s.io/v1",
-    "rbac.authorization.k8s.io/v1",
-    "authorization.k8s.io/v1",
-    "authentication.k8s.io/v1",
-    "apiextensions.k8s.io/v1",
-    "admissionregistration.k8s.io/v1",
-)
 
 
 EMBEDDED: dict[str, set[str]] = {
@@ -48,7 +35,7 @@ EMBEDDED: dict[str, set[str]] = {
 
 @check
 async def discovery_describes_each_resource(talk: Conversation) -> None:
-    for api in SERVED:
+    for api in ASKED["served"]:
         found = (await talk.ask("GET", path_of(api))).body
         for resource in sorted(found["resources"], key=lambda one: one["name"]):
             if resource["name"].partition("/")[0] in EMBEDDED.get(api, ()):
@@ -77,7 +64,7 @@ def sorted_parts(resource: JSON) -> JSON:
 
 @check
 async def openapi_has_every_kind(talk: Conversation) -> None:
-    for api in SERVED:
+    for api in ASKED["served"]:
         heard = await talk.ask("GET", f"/openapi/v3{path_of(api)}")
         schemas: dict[str, Any] = heard.body["components"]["schemas"]
         kinds = [

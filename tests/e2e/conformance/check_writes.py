@@ -1,57 +1,13 @@
 """Creating, replacing and deleting objects."""
 
-from tests.e2e.conformance.conversation import JSON, Conversation, check
+from tests.e2e.conformance.conversation import Conversation, asked, check
 
-WORDS: list[JSON] = [
-    {"metadata": {"name": "a"}, "data": {"k": "v"}, "unknown": 1},
-    {"metadata": {"name": "a", "unknown": 1}},
-    {"metadata": {"name": "a"}, "data": {"k": 1}},
-    {"metadata": {"name": "a"}, "data": ["k"]},
-    {"metadata": {"name": "a"}, "data": {"bad key": "v"}},
-    {"metadata": {"name": "a"}, "immutable": "yes"},
-    {"metadata": {"name": "a"}, "binaryData": {"k": "no base64!"}},
-    {"metadata": {"name": "a"}, "data": {"k": "v"}, "binaryData": {"k": "dg=="}},
-    {"metadata": {"name": "A_b"}},
-    {"metadata": {"name": "x" * 254}},
-    {"metadata": {}},
-    {"metadata": {"name": "a", "labels": {"a b": "c"}}},
-    {"metadata": {"name": "a", "labels": {"a": "b" * 64}}},
-    {"metadata": {"name": "a", "annotations": {"a/b/c": "d"}}},
-    {"metadata": {"name": "a", "finalizers": ["plain"]}},
-    {"metadata": {"name": "a", "finalizers": ["example.com/a", "example.com/a"]}},
-    {"metadata": {"name": "a", "finalizers": ["orphan", "foregroundDeletion"]}},
-    {"metadata": {"name": "a", "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p"}]}},
-    {
-        "metadata": {
-            "name": "a",
-            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u", "extra": 1}],
-        }
-    },
-    {"metadata": {"name": "a", "namespace": "other"}},
-    {
-        "metadata": {
-            "name": "a",
-            "uid": "mine",
-            "generation": 7,
-            "deletionGracePeriodSeconds": 3,
-            "selfLink": "/x",
-        }
-    },
-    {"metadata": {"name": "a", "creationTimestamp": None, "labels": None, "annotations": {}}, "data": None},
-    {"metadata": {"name": "a", "creationTimestamp": "yesterday"}},
-    {"metadata": {"name": "a", "resourceVersion": "1"}},
-    {"metadata": {"name": "a", "managedFields": [{"manager": "m", "operation": "Update"}]}},
-    {"metadata": {"name": 7}},
-    {"metadata": []},
-    {"kind": "Secret", "metadata": {"name": "a"}},
-    {"kind": "ConfigMap", "apiVersion": "v2", "metadata": {"name": "a"}},
-    {"kind": "ConfigMap", "apiVersion": "apps/v1", "metadata": {"name": "a"}},
-]
+ASKED = asked("writes")
 
 
 @check
 async def bodies_are_taken_or_refused_field_by_field(talk: Conversation) -> None:
-    for body in WORDS:
+    for body in ASKED["bodies"]:
         for validation in ("Strict", "Warn"):
             await talk.post(talk.at("configmaps"), body, dryRun="All", fieldValidation=validation)
 
@@ -93,14 +49,7 @@ async def replacing_is_checked_against_what_is_there(talk: Conversation) -> None
     path = talk.at("configmaps", "a")
     await talk.put(path, {"metadata": {"name": "a"}})
     made = (await talk.post(talk.at("configmaps"), {"metadata": {"name": "a"}, "data": {"k": "1"}})).body
-    for metadata in (
-        {"name": "b"},
-        {"name": "a", "uid": "00000000-0000-0000-0000-000000000000"},
-        {"name": "a", "resourceVersion": "1"},
-        {"name": "a", "namespace": "other"},
-        {"name": "a", "deletionTimestamp": "2020-01-01T00:00:00Z", "generation": 5},
-        {},
-    ):
+    for metadata in ASKED["replacing_is_checked_against_what_is_there"]:
         await talk.put(path, {"metadata": metadata, "data": {"k": "1"}})
     await talk.put(path, {**made, "data": {"k": "2"}})
     await talk.put(path, {**made, "data": {"k": "3"}})
@@ -146,17 +95,7 @@ async def methods_that_a_path_does_not_have_are_405(talk: Conversation) -> None:
 async def deletion_takes_preconditions_and_options(talk: Conversation) -> None:
     path = talk.at("configmaps", "a")
     made = (await talk.post(talk.at("configmaps"), {"metadata": {"name": "a"}})).body
-    for options in (
-        {"preconditions": {"uid": "00000000-0000-0000-0000-000000000000"}},
-        {"preconditions": {"resourceVersion": "1"}},
-        {"propagationPolicy": "Sometimes"},
-        {"propagationPolicy": "Orphan", "orphanDependents": True},
-        {"gracePeriodSeconds": -5},
-        {"gracePeriodSeconds": "soon"},
-        {"dryRun": ["Some"]},
-        {"kind": "ConfigMap", "apiVersion": "v1"},
-        {"unknown": 1},
-    ):
+    for options in ASKED["deletion_takes_preconditions_and_options"]:
         await talk.delete(
             path, {**options, **({} if options.get("unknown") is None else {"dryRun": ["All"]})}
         )

@@ -10,9 +10,11 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import aiohttp
+import yaml
 
 from gpuyard_kube.servers import Server
 from tests.e2e.conformance.masking import Mask
@@ -136,6 +138,12 @@ class Conversation:
         async with asyncio.timeout(30):
             while not await met():
                 await asyncio.sleep(0.05)
+
+
+def asked(area: str) -> dict[str, Any]:
+    """What the checks of an area try, row by row."""
+    found: dict[str, Any] = yaml.safe_load((Path(__file__).parent / f"asked/{area}.yaml").read_text())
+    return found
 
 
 Check = Callable[[Conversation], Awaitable[None]]
