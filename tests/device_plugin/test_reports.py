@@ -95,11 +95,10 @@ COVERED = {
 ON_A_REAL_KUBELET = {
     "k/k#62773, #63118, #125579, #128043": "a_plugin_that_is_killed_comes_back_with_the_same_devices",
     "k/k#121994, #139338": "a_second_plugin_takes_over_and_hands_back",
-    "k/k#138446": "a_kubelet_that_restarts_lets_a_pod_go_on_whose_init_container_had_the_gpu_first",
     "k/k#52510, #92396": "a_plugin_that_is_sent_away_leaves_a_count_of_zero_and_no_socket",
     "NDP#189, #1014": "a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers",
-    "k/k#59629, NDP#61": "a_container_that_asks_for_no_gpu_sees_none",
-    "k/k#118559, #124345": "pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served",
+    "k/k#59629, NDP#61": "a_container_sees_just_the_devices_that_were_planned_and_one_that_asks_for_none_sees_none",
+    "k/k#118559, #124345, #138446": "pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served",
 }
 """The report -> the story that is played on the embedded kubelet, and by `make e2e` on a real one."""
 

@@ -1,18 +1,11 @@
 """A kubectl session on the embedded cluster, answered as a real cluster answered it."""
 
-import asyncio
-from pathlib import Path
-
 import pytest
-import yaml
 
-from gpuyard import yard
-from gpuyard_cluster.wiring.embedded import EmbeddedYard
+from tests.e2e.clients.conftest import served
 from tests.e2e.kubectl import playing
 from tests.e2e.kubectl.agreement import differences
 from tests.e2e.kubectl.session import NOT_SERVED, SESSION
-
-NODES = yard.parse({"nodes": [{"name": "node-1"}, {"name": "node-2"}]})
 
 
 @pytest.fixture(scope="module")
@@ -23,35 +16,12 @@ def kubectl() -> str:
     return found
 
 
-def written(url: str, folder: Path) -> str:
-    """A kubeconfig for an API server that asks nobody who they are."""
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "embedded", "cluster": {"server": url}}],
-        "users": [{"name": "embedded", "user": {}}],
-        "contexts": [{"name": "embedded", "context": {"cluster": "embedded", "user": "embedded"}}],
-        "current-context": "embedded",
-    }
-    path = folder / "kubeconfig"
-    path.write_text(yaml.safe_dump(config))
-    return str(path)
-
-
 @pytest.fixture(scope="module")
 def answers(kubectl: str, tmp_path_factory: pytest.TempPathFactory) -> list[playing.Answer]:
     """All commands on one embedded cluster, one after the other."""
     folder = tmp_path_factory.mktemp("kubectl")
-
-    async def whole() -> list[playing.Answer]:
-        async with EmbeddedYard(NODES) as cluster:
-            kubeconfig = written(cluster.url, folder)
-            commands = [*SESSION, *NOT_SERVED]
-            return await asyncio.to_thread(
-                lambda: list(playing.play(kubectl, kubeconfig, commands, str(folder)))
-            )
-
-    return asyncio.run(whole())
+    with served(folder) as kubeconfig:
+        return list(playing.play(kubectl, str(kubeconfig), [*SESSION, *NOT_SERVED], str(folder)))
 
 
 def test_the_embedded_cluster_answers_kubectl_as_a_real_one(answers: list[playing.Answer]) -> None:

@@ -30,7 +30,7 @@ GPU = vocabulary.GPU
 
 
 class EmbeddedHands:
-    """`tests.e2e.stories.cluster.Hands` on an EmbeddedYard. `api` is its API server."""
+    """`tests.e2e.stories.hands.Hands` on an EmbeddedYard. `api` is its API server."""
 
     def __init__(self, yard: EmbeddedYard, heard: Counter[Beat]) -> None:
         self._yard, self._heard = yard, heard

@@ -9,36 +9,12 @@ ASKED = asked("server")
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
-EMBEDDED: dict[str, set[str]] = {
-    "v1": {
-        "bindings",
-        "configmaps",
-        "endpoints",
-        "events",
-        "namespaces",
-        "nodes",
-        "pods",
-        "secrets",
-        "serviceaccounts",
-        "services",
-    },
-    "apps/v1": {"daemonsets", "deployments", "replicasets", "statefulsets"},
-    "batch/v1": {"cronjobs", "jobs"},
-    "scheduling.k8s.io/v1": {"priorityclasses"},
-    "policy/v1": {"poddisruptionbudgets"},
-    "coordination.k8s.io/v1": {"leases"},
-    "discovery.k8s.io/v1": {"endpointslices"},
-    "events.k8s.io/v1": {"events"},
-}
-"""What is compared of discovery: the resources that both servers have."""
-
-
 @check
 async def discovery_describes_each_resource(talk: Conversation) -> None:
     for api in ASKED["served"]:
         found = (await talk.ask("GET", path_of(api))).body
         for resource in sorted(found["resources"], key=lambda one: one["name"]):
-            if resource["name"].partition("/")[0] in EMBEDDED.get(api, ()):
+            if resource["name"].partition("/")[0] in ASKED["embedded"].get(api, ()):
                 talk.note(api, {key: value for key, value in resource.items() if key != "storageVersionHash"})
     await talk.get("/apis/apps")
 
@@ -53,7 +29,7 @@ async def aggregated_discovery_says_the_same(talk: Conversation) -> None:
                 name = group["metadata"].get("name", "")
                 api = f"{name}/{one['version']}" if name else one["version"]
                 for resource in one["resources"]:
-                    if resource["resource"] in EMBEDDED.get(api, ()):
+                    if resource["resource"] in ASKED["embedded"].get(api, ()):
                         talk.note(api, sorted_parts(resource))
 
 

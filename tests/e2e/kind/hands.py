@@ -20,7 +20,7 @@ NETWORK = Path(__file__).parents[3] / "kind/network.sh"
 
 @dataclass(frozen=True)
 class KindHands:
-    """`tests.e2e.stories.cluster.Hands`."""
+    """`tests.e2e.stories.hands.Hands`."""
 
     api: HttpApi
     kubeconfig: str

@@ -152,8 +152,7 @@ async def _nothing_is_left(cluster: KindCluster) -> None:
         metadata = node["metadata"]
         assert not [key for key in metadata["labels"] if key.startswith("nvidia.com/")]
         assert vocabulary.INVENTORY not in metadata["annotations"]
-    groups = f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{cluster.namespace}/podgroups"
-    assert [group["metadata"]["name"] for group in await cluster.items(groups)] == ["gang"]
+    assert [group["metadata"]["name"] for group in await cluster.items(cluster.groups)] == ["gang"]
 
     async def namespace_is_gone() -> bool:
         return (await cluster.api.read(SYSTEM)).status == 404

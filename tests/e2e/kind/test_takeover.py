@@ -80,7 +80,7 @@ def test_kube_scheduler_follows_to_a_laptop_and_back_without_a_failed_attempt(ku
 
     async def story(cluster: Cluster) -> None:
         await there_and_back(cluster, kubeconfig, host)
-        events = await cluster.items(f"/api/v1/namespaces/{cluster.namespace}/events")
+        events = await cluster.items(cluster.events)
         assert [event["message"] for event in events if event["reason"] == "FailedScheduling"] == []
 
     play(kubeconfig, "laptop", story)

@@ -1,54 +1,20 @@
-"""A cluster as a story sees it: pods in, what became of them out, by the API; and what else is done to it."""
+"""A cluster as a story sees it: pods in, what became of them out, by the API."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from gpuyard import annotations, vocabulary
 from gpuyard.annotations import Allocation
-from gpuyard.writes import JSON, PatchType, Reply, Write
+from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cli.invariants import shared_devices
 from gpuyard_cli.observation import held_devices, is_live, offered
 from gpuyard_kube.http import HttpApi
+from tests.e2e.stories.hands import Hands
 
 PATIENCE_SECONDS = 120.0
 """Machines can be busy; what is waited for comes within seconds otherwise."""
-
-
-class Hands(Protocol):
-    """What is done to a cluster where no request to its API server does it."""
-
-    async def code(self, namespace: str, pod: str) -> str:
-        """The reason code of a pod that waits; empty when there is none yet."""
-
-    async def ask(self, path: str, body: JSON | None = None) -> Reply:
-        """A question to the extender."""
-
-    async def measured(self) -> list[str]:
-        """What each extender says that it measures."""
-
-    async def restart_kubelet(self, node: str) -> None:
-        """The kubelet ends and starts anew; done when the device plugin has registered with the new one."""
-
-    async def kill_plugin(self, node: str) -> None:
-        """A node's device plugin dies without a word; done when another one serves the kubelet."""
-
-    def without_plugin(self, node: str) -> AbstractAsyncContextManager[None]:
-        """A node's device plugin is sent away, and comes back at the end of the block."""
-
-    def second_plugin(self, node: str) -> AbstractAsyncContextManager[None]:
-        """Another device plugin serves a node instead of its own, which serves again after the block."""
-
-    async def sockets(self, node: str) -> list[str]:
-        """The names of all that lies in a node's folder for device plugins."""
-
-    async def drain(self, node: str) -> None:
-        """Cordon a node and evict what can be evicted."""
-
-    def held_allocations(self, node: str) -> AbstractAsyncContextManager[None]:
-        """A node's device plugin answers nobody for as long as the block lasts, and the kubelet waits for it."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +28,14 @@ class Cluster:
     @property
     def path(self) -> str:
         return f"/api/v1/namespaces/{self.namespace}/pods"
+
+    @property
+    def groups(self) -> str:
+        return f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{self.namespace}/podgroups"
+
+    @property
+    def events(self) -> str:
+        return f"/api/v1/namespaces/{self.namespace}/events"
 
     async def create(self, path: str, obj: JSON) -> None:
         reply = await self.api.send(Write("POST", path, obj))
@@ -83,9 +57,8 @@ class Cluster:
 
     async def gather(self, group: str, needed: int) -> None:
         """A gang of which `needed` members must start together."""
-        path = f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{self.namespace}/podgroups"
         head = {"apiVersion": vocabulary.POD_GROUP_API, "kind": "PodGroup", "metadata": {"name": group}}
-        await self.create(path, {**head, "spec": {"minMember": needed}})
+        await self.create(self.groups, {**head, "spec": {"minMember": needed}})
 
     async def pods(self) -> dict[str, JSON]:
         return {pod["metadata"]["name"]: pod for pod in await self.items(self.path)}

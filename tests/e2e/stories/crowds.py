@@ -1,8 +1,8 @@
-"""Stories of many pods at once, and of what a single one sees."""
+"""A story of many pods at once."""
 
 import asyncio
 
-from tests.e2e.stories.cluster import Cluster, held, node_of, runs, until
+from tests.e2e.stories.cluster import Cluster, node_of, runs, until
 
 
 async def of_30_pods_on_24_gpus_24_run_and_6_say_why(cluster: Cluster) -> None:
@@ -16,17 +16,4 @@ async def of_30_pods_on_24_gpus_24_run_and_6_say_why(cluster: Cluster) -> None:
         return len(list(filter(runs, pods.values()))) == 24 and codes == ["InsufficientGPUs"] * 6
 
     await until(settled, "24 of 30 run, 6 wait for a GPU")
-    await cluster.sound()
-
-
-async def a_container_sees_just_the_devices_that_were_planned(cluster: Cluster) -> None:
-    await cluster.submit("two", gpus=2)
-    devices = held((await cluster.running(["two"]))["two"])
-
-    async def printed() -> bool:
-        lines = [line for line in await cluster.log("two") if line.startswith("NVIDIA_VISIBLE_DEVICES=")]
-        return [set(line.partition("=")[2].split(",")) for line in lines] == [devices]
-
-    await until(printed, "the container prints the ids that its status names")
-    assert len(devices) == 2
     await cluster.sound()

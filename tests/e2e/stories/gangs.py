@@ -17,7 +17,7 @@ async def members_that_come_before_their_group_wait_and_start_when_it_comes(clus
     await asyncio.gather(*(cluster.submit(name, 8, group="early") for name in names))
     pods = await cluster.pods()
     assert all(_gates(pods[name]) == [vocabulary.GANG_GATE] for name in names)
-    assert await cluster.items(_groups(cluster)) == []
+    assert await cluster.items(cluster.groups) == []
     await cluster.gather("early", 3)
     await until(lambda: _waits(cluster, "early", "GangWaiting"), "the group says that a member is missing")
     assert not any(map(node_of, (await cluster.pods()).values()))
@@ -94,7 +94,7 @@ async def _rests(cluster: Cluster) -> bool:
 
 
 async def _versions(cluster: Cluster) -> dict[str, str]:
-    found = [*await cluster.items(_groups(cluster)), *await cluster.items(cluster.path)]
+    found = [*await cluster.items(cluster.groups), *await cluster.items(cluster.path)]
     return {each["metadata"]["uid"]: each["metadata"]["resourceVersion"] for each in found}
 
 
@@ -107,17 +107,13 @@ async def _unschedulable(cluster: Cluster, name: str) -> bool:
     return (found.get("status"), found.get("reason")) == ("False", "Unschedulable")
 
 
-def _groups(cluster: Cluster) -> str:
-    return f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{cluster.namespace}/podgroups"
-
-
 async def _group(cluster: Cluster, name: str, **spec: Any) -> Reply:
     head = {"apiVersion": vocabulary.POD_GROUP_API, "kind": "PodGroup", "metadata": {"name": name}}
-    return await cluster.api.send(Write("POST", _groups(cluster), {**head, "spec": spec}))
+    return await cluster.api.send(Write("POST", cluster.groups, {**head, "spec": spec}))
 
 
 async def _waits(cluster: Cluster, name: str, reason: str) -> bool:
-    [group] = [found for found in await cluster.items(_groups(cluster)) if found["metadata"]["name"] == name]
+    [group] = [found for found in await cluster.items(cluster.groups) if found["metadata"]["name"] == name]
     return bool(condition(group.get("status") or {}, "Scheduled").get("reason") == reason)
 
 

@@ -4,14 +4,21 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
+from gpuyard import vocabulary
 from gpuyard.writes import JSON
 from tests.e2e.stories.cluster import Cluster, held, node_of, until
 
 
 async def pods_keep_their_devices_when_the_kubelet_restarts_and_new_ones_are_served(cluster: Cluster) -> None:
+    """Also where an init container, which has ended, had the GPU first."""
     [node, *_] = await cluster.nodes()
+    one = {"limits": {vocabulary.GPU: "1"}}
+    init = {"name": "first", "image": "busybox:1.36", "command": ["sh", "-c", "env"], "resources": one}
     first, second = [f"early-{n}" for n in range(3)], [f"late-{n}" for n in range(5)]
-    await asyncio.gather(*(cluster.submit(name, node=node) for name in first))
+    await asyncio.gather(
+        *(cluster.submit(name, node=node) for name in first[1:]),
+        cluster.submit(first[0], node=node, initContainers=[init]),
+    )
     before = await cluster.running(first)
     await cluster.hands.restart_kubelet(node)
     await asyncio.gather(*(cluster.submit(name, node=node) for name in second))

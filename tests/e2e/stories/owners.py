@@ -3,7 +3,6 @@
 import asyncio
 from typing import Final
 
-from gpuyard import vocabulary
 from gpuyard.writes import JSON, Write
 from gpuyard_kube.conditions import condition
 from tests.e2e.stories.cluster import Cluster, until
@@ -57,7 +56,7 @@ async def a_deleted_group_is_gone_at_once_and_another_may_have_its_name(cluster:
 
 
 def _path(cluster: Cluster) -> str:
-    return f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{cluster.namespace}/podgroups/ring"
+    return f"{cluster.groups}/ring"
 
 
 async def _group(cluster: Cluster) -> JSON:

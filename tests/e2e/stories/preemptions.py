@@ -93,5 +93,5 @@ async def keep(cluster: Cluster, app: str, least: int) -> None:
 
 async def told_of(cluster: Cluster, names: set[str]) -> bool:
     """Whether just these pods were said to be preempted."""
-    events = await cluster.items(f"/api/v1/namespaces/{cluster.namespace}/events")
+    events = await cluster.items(cluster.events)
     return {each["involvedObject"]["name"] for each in events if each["reason"] == "Preempted"} == names

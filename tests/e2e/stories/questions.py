@@ -37,8 +37,7 @@ async def a_gang_is_judged_by_what_its_queue_has_left(cluster: Cluster) -> None:
     await cluster.create(queues.PATH, queue)
     try:
         first, *members = gang(cluster, "first")
-        path = f"/apis/{vocabulary.POD_GROUP_API}/namespaces/{cluster.namespace}/podgroups"
-        await cluster.create(path, first)
+        await cluster.create(cluster.groups, first)
         for member in members:
             await cluster.create(cluster.path, member)
         await cluster.running([member["metadata"]["name"] for member in members])
@@ -147,6 +146,6 @@ async def simulated(cluster: Cluster, *objects: JSON, **more: Any) -> dict[str, 
 
 async def events(cluster: Cluster, pod: str) -> list[JSON]:
     """What the extender has told of a pod."""
-    found = await cluster.items(f"/api/v1/namespaces/{cluster.namespace}/events")
+    found = await cluster.items(cluster.events)
     about = [event for event in found if event["involvedObject"].get("name") == pod]
     return [event for event in about if event.get("reportingComponent") == vocabulary.EXTENDER]

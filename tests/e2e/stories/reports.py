@@ -57,22 +57,6 @@ async def a_second_plugin_takes_over_and_hands_back(cluster: Cluster) -> None:
     await cluster.sound()
 
 
-async def a_kubelet_that_restarts_lets_a_pod_go_on_whose_init_container_had_the_gpu_first(
-    cluster: Cluster,
-) -> None:
-    [node, *_] = await cluster.nodes()
-    one = {"limits": {vocabulary.GPU: "1"}}
-    first = {"name": "first", "image": "busybox:1.36", "command": ["sh", "-c", "env"], "resources": one}
-    await cluster.submit("early", node=node, initContainers=[first])
-    before = (await cluster.running(["early"]))["early"]
-    await cluster.hands.restart_kubelet(node)
-    await cluster.submit("late", 7, node=node)
-    pods = await cluster.running(["early", "late"])
-    assert life(pods["early"]) == life(before)
-    assert len(held(pods["early"]) | held(pods["late"])) == 8
-    await cluster.sound()
-
-
 async def a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers(cluster: Cluster) -> None:
     await cluster.submit("holder", 2)
     pod = (await cluster.running(["holder"]))["holder"]
@@ -95,18 +79,27 @@ async def a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers(cluste
     await cluster.sound()
 
 
-async def a_container_that_asks_for_no_gpu_sees_none(cluster: Cluster) -> None:
+async def a_container_sees_just_the_devices_that_were_planned_and_one_that_asks_for_none_sees_none(
+    cluster: Cluster,
+) -> None:
     [node, *_] = await cluster.nodes()
     command = ["sh", "-c", "env; exec sleep 3600"]
     container = {"name": "main", "image": "busybox:1.36", "command": command}
     await cluster.submit("without", node=node, containers=[container])
     await until(lambda: _is_running(cluster, "without"), "it runs without a GPU")
-    await cluster.submit("with", node=node)
+    await cluster.submit("with", 2, node=node)
     pods = await cluster.running(["with"])
-    await until(lambda: _prints(cluster, "with", "NVIDIA_VISIBLE_DEVICES"), "who has a GPU sees it")
+    assert len(held(pods["with"])) == 2
+
+    async def printed() -> bool:
+        lines = [line for line in await cluster.log("with") if line.startswith("NVIDIA_VISIBLE_DEVICES=")]
+        return [set(line.partition("=")[2].split(",")) for line in lines] == [held(pods["with"])]
+
+    await until(printed, "the container prints the ids that its status names")
     assert not await _prints(cluster, "without", "NVIDIA")
     assert not await _prints(cluster, "without", vocabulary.SMI_VARIABLES)
     assert not held(pods["without"])
+    await cluster.sound()
 
 
 async def a_pod_that_asks_for_0_gpus_runs_where_all_are_taken_and_has_none(cluster: Cluster) -> None:

@@ -20,7 +20,6 @@ Story = Callable[[Cluster], Awaitable[None]]
 
 STORIES: tuple[Story, ...] = (
     crowds.of_30_pods_on_24_gpus_24_run_and_6_say_why,
-    crowds.a_container_sees_just_the_devices_that_were_planned,
     deletions.a_pod_that_is_deleted_while_it_waits_leaves_its_turn_to_others,
     deletions.a_pod_that_is_deleted_while_it_runs_gives_its_devices_to_the_next,
     deletions.a_gang_member_that_is_deleted_while_the_others_are_held_takes_nothing_along,
@@ -50,8 +49,7 @@ STORIES: tuple[Story, ...] = (
     reports.a_plugin_that_is_killed_comes_back_with_the_same_devices,
     reports.a_plugin_that_is_sent_away_leaves_a_count_of_zero_and_no_socket,
     reports.a_second_plugin_takes_over_and_hands_back,
-    reports.a_kubelet_that_restarts_lets_a_pod_go_on_whose_init_container_had_the_gpu_first,
     reports.a_gpu_that_fails_under_a_pod_is_told_in_its_status_and_recovers,
-    reports.a_container_that_asks_for_no_gpu_sees_none,
+    reports.a_container_sees_just_the_devices_that_were_planned_and_one_that_asks_for_none_sees_none,
     reports.a_pod_that_asks_for_0_gpus_runs_where_all_are_taken_and_has_none,
 )
