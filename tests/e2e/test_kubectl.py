@@ -4,7 +4,7 @@ import pytest
 
 from tests.e2e.clients.conftest import served
 from tests.e2e.kubectl import playing
-from tests.e2e.kubectl.agreement import differences
+from tests.e2e.kubectl.recording import differences
 from tests.e2e.kubectl.session import NOT_SERVED, SESSION
 
 

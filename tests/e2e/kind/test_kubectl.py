@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.kubectl import playing
-from tests.e2e.kubectl.agreement import differences
+from tests.e2e.kubectl.recording import differences
 from tests.e2e.kubectl.session import SESSION
 
 

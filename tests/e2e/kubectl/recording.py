@@ -5,18 +5,30 @@ Record it anew with `python -m tests.e2e.kubectl.recording KUBECONFIG`, on a clu
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.e2e.kubectl import playing
 from tests.e2e.kubectl.session import SESSION
 
 TRANSCRIPT = Path(__file__).parent / "transcript.txt"
-_BETWEEN = "\n\n"
+_BETWEEN, _PROMPT = "\n\n", "$ kubectl "
 
 
 def recorded() -> list[str]:
     """One entry for each command of the session, as `Answer` writes it."""
-    return TRANSCRIPT.read_text().rstrip("\n").split(_BETWEEN + "$ kubectl ")
+    return TRANSCRIPT.read_text().rstrip("\n").split(_BETWEEN + _PROMPT)
+
+
+def differences(answers: Sequence[playing.Answer]) -> list[str]:
+    """For each command that was answered otherwise: what was recorded, and what came."""
+    wanted = [text.removeprefix(_PROMPT) for text in recorded()]
+    came = [str(answer).removeprefix(_PROMPT) for answer in answers]
+    if len(wanted) != len(came):
+        return [f"{len(wanted)} commands are recorded and {len(came)} were played: record the session anew"]
+    return [
+        f"recorded:\n{one}\ncame:\n{other}" for one, other in zip(wanted, came, strict=True) if one != other
+    ]
 
 
 def entries(texts: list[str]) -> str:

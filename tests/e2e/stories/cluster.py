@@ -107,6 +107,14 @@ class Cluster:
 
         await until(all_bound, f"{sorted(names)} are bound")
 
+    async def let_go(self) -> None:
+        """Wait until no pod has a gate any more."""
+
+        async def all_fallen() -> bool:
+            return not any(pod["spec"].get("schedulingGates") for pod in (await self.pods()).values())
+
+        await until(all_fallen, "all gates have fallen")
+
     async def nodes(self) -> list[str]:
         """The nodes that have GPUs and may be used, in order."""
         nodes = await self.items("/api/v1/nodes")

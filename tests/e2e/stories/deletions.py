@@ -45,11 +45,7 @@ async def a_gang_member_that_is_deleted_while_the_others_are_held_takes_nothing_
     names = ["ring-0", "ring-1", "ring-2"]
     await cluster.submit("ring-0", 8, group="ring", schedulerName=NOBODY)
     await asyncio.gather(*(cluster.submit(name, 8, group="ring") for name in names[1:]))
-
-    async def let_go() -> bool:
-        return not any(pod["spec"].get("schedulingGates") for pod in (await cluster.pods()).values())
-
-    await until(let_go, "all gates have fallen")
+    await cluster.let_go()
     await cluster.delete("ring-1")
     await cluster.gone("ring-1")
     assert not any(map(node_of, (await cluster.pods()).values()))

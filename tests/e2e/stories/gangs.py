@@ -44,7 +44,7 @@ async def members_that_were_let_go_and_lost_their_places_are_unschedulable_to_al
     await cluster.gather("ring", 2)
     await cluster.submit("ring-0", 8, group="ring", schedulerName=NOBODY)
     await cluster.submit("ring-1", 8, group="ring")
-    await until(lambda: _let_go(cluster), "all gates have fallen")
+    await cluster.let_go()
     await cluster.delete("ring-0")
 
     await until(lambda: _unschedulable(cluster, "ring-1"), "the member that is left is Unschedulable")
@@ -60,7 +60,7 @@ async def a_pod_that_only_reserved_places_keep_out_is_tried_again_when_they_are_
     members = [f"ring-{number}" for number in range(3)]
     await cluster.gather("ring", 3)
     await asyncio.gather(*(cluster.submit(name, 8, group="ring", schedulerName=NOBODY) for name in members))
-    await until(lambda: _let_go(cluster), "all gates have fallen")
+    await cluster.let_go()
     await cluster.submit("late", 8)
     await until(lambda: _unschedulable(cluster, "late"), "the pod has been refused")
     await cluster.delete(*members)
@@ -96,10 +96,6 @@ async def _rests(cluster: Cluster) -> bool:
 async def _versions(cluster: Cluster) -> dict[str, str]:
     found = [*await cluster.items(cluster.groups), *await cluster.items(cluster.path)]
     return {each["metadata"]["uid"]: each["metadata"]["resourceVersion"] for each in found}
-
-
-async def _let_go(cluster: Cluster) -> bool:
-    return not any(map(_gates, (await cluster.pods()).values()))
 
 
 async def _unschedulable(cluster: Cluster, name: str) -> bool:
