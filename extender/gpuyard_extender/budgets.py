@@ -5,7 +5,8 @@ Stands for the disruption budget lister that kube-scheduler's preemption reads.
 
 from dataclasses import dataclass
 
-from gpuyard.pods.affinity import Requirement, Term
+from gpuyard.pods import affinity
+from gpuyard.pods.affinity import Requirement
 from gpuyard.writes import JSON
 from gpuyard_extender.pods import Pod
 
@@ -37,12 +38,7 @@ def read(obj: JSON) -> Budget | None:
     try:
         metadata, selector = obj["metadata"], (obj.get("spec") or {}).get("selector")
         allowed = int((obj.get("status") or {}).get("disruptionsAllowed") or 0)
-        wishes = None if selector is None else _wishes(selector)
+        wishes = None if selector is None else affinity.selected(selector)
         return Budget(str(metadata["namespace"]), str(metadata["name"]), wishes, allowed)
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
-
-
-def _wishes(selector: JSON) -> tuple[Requirement, ...]:
-    labels = (selector.get("matchLabels") or {}).items()
-    return (*(Requirement(key, "In", (str(value),)) for key, value in labels), *Term.of(selector).labels)

@@ -15,12 +15,14 @@ from gpuyard.auditing.accounts import truth
 from gpuyard.pods import limits, memberships, requests
 from gpuyard.pods.fit import PodFit
 from gpuyard.pods.limits import Limits
+from gpuyard.pods.neighbours import Neighbour
 from gpuyard.pods.phases import ENDED
 from gpuyard.pods.requests import PodRequest
 from gpuyard.shapes import Shape
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
 from gpuyard_extender import templates
+from gpuyard_kube.store import version
 
 _SHAPES: Final = {
     "metadata": Shape.OBJECT,
@@ -30,9 +32,12 @@ _SHAPES: Final = {
     "spec.nodeSelector": Shape.OBJECT,
     "spec.affinity": Shape.OBJECT,
     "spec.affinity.nodeAffinity": Shape.OBJECT,
+    "spec.affinity.podAntiAffinity": Shape.OBJECT,
     "spec.tolerations": Shape.LIST,
     "spec.containers": Shape.LIST,
     "spec.initContainers": Shape.LIST,
+    "spec.topologySpreadConstraints": Shape.LIST,
+    "spec.volumes": Shape.LIST,
     "status": Shape.OBJECT,
 }
 """The fields of a Pod object that are read and have parts."""
@@ -51,11 +56,13 @@ class Pod:
     group: str | None
     fit: PodFit
     request: PodRequest | Rejection
+    neighbour: Neighbour
     plan: Allocation
     truth: Allocation
     drifted: bool = False
     """Whether the kubelet gave other devices than were planned."""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    version: int = field(default=0, compare=False)
+    """Its resourceVersion; 0 where that says nothing."""
     priority: int = 0
     nominated: str = ""
     """The node on which kube-scheduler makes place for it."""
@@ -74,6 +81,10 @@ class Pod:
     def ended(self) -> bool:
         """Whether its containers have ended for good; a terminating pod's have not."""
         return self.phase in ENDED
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return self.neighbour.labels
 
     @property
     def pending(self) -> bool:
@@ -116,7 +127,7 @@ def fault(obj: Any) -> str:
 
 def _read(obj: JSON) -> Pod:
     metadata, spec, status = obj["metadata"], obj["spec"], obj.get("status") or {}
-    marks, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
+    marks = metadata.get("annotations") or {}
     told = truth(obj)
     plan = annotations.read_allocation(marks.get(vocabulary.ALLOCATION)) or {}
     fit, request = templates.asked(obj)
@@ -130,10 +141,11 @@ def _read(obj: JSON) -> Pod:
         group=memberships.group_of(obj) if isinstance(request, Rejection) else request.group,
         fit=fit,
         request=request,
+        neighbour=Neighbour.of(obj),
         plan={name: held for name, held in plan.items() if name not in told},
         truth=told,
         drifted=any(_differ(plan[name], told[name]) for name in plan.keys() & told.keys()),
-        labels=dict(labels),
+        version=version(obj),
         priority=int(spec.get("priority") or 0),
         nominated=str(status.get("nominatedNodeName") or ""),
         preempts=spec.get("preemptionPolicy") != "Never",

@@ -29,14 +29,21 @@ class _Push:
     """Who (UIDs) is to leave `node` for a pod, and until when kube-scheduler is left to remove them.
 
     `first`: when some were named first, without any that went since. `looked`: the ledger's count of changes when
-    room was looked for last.
+    room was looked for last. `version`: of the pod that this was said of; `earlier`: the nodes that were said before,
+    of which a nomination may still be seen.
     """
 
     node: str
     victims: frozenset[str]
     until: float
     first: float
+    version: int
+    earlier: frozenset[str]
     looked: int = -1
+
+    def is_newer(self, pod: Pod) -> bool:
+        """Than the pod's nomination, as it was seen afterwards."""
+        return 0 < pod.version <= self.version or pod.nominated in self.earlier
 
 
 class Pushes:
@@ -50,7 +57,7 @@ class Pushes:
         """Whom to remove for this pod, if anybody, and where: on one node."""
         for node, victims in offer.items():
             now = self._runtime.steady()
-            push = self._begin(pod.uid, node, frozenset(victims.uids), now)
+            push = self._begin(pod, node, frozenset(victims.uids), now)
             if now < push.first + PUSH_SECONDS:
                 self._keep(pod, push.first + PUSH_SECONDS)
 
@@ -98,22 +105,33 @@ class Pushes:
     def _learn(self, now: float) -> None:
         """Of nominations that others were told of: the extender before this one, or this one before its restart.
 
-        Once each: what they are kept for may never come.
+        Once each: what they are kept for may never come. And what was said since then counts more.
         """
         for pod in self._ledger.nominated.news():
             self._ledger.expire(self._runtime.now())
             told, claim = self._told.get(pod.uid), self._ledger.holdings.claim(pod.uid)
-            is_told = told is not None and told.node == pod.nominated and self._matters(pod.uid, told, now)
+            is_told = told is not None and self._matters(pod.uid, told, now) and self._is_known(pod, told)
             is_surer = claim is not None and not self._ledger.holdings.is_expected(pod.uid)
             if pod.wants_gpus and not (is_told or is_surer or feasibility.needs_seat(pod)):
-                self._begin(pod.uid, pod.nominated, frozenset(), now)
+                self._begin(pod, pod.nominated, frozenset(), now)
 
-    def _begin(self, uid: str, node: str, victims: frozenset[str], now: float) -> _Push:
+    def _is_known(self, pod: Pod, push: _Push) -> bool:
+        """Whether the nomination is what was said, or from before that."""
+        if pod.nominated != push.node:
+            return push.is_newer(pod)
+        push.earlier = frozenset()
+        return True
+
+    def _begin(self, pod: Pod, node: str, victims: frozenset[str], now: float) -> _Push:
+        uid = pod.uid
         before, known = self._told.pop(uid, None), self._ledger.expectations.get(uid)
+        earlier = {*before.earlier, before.node} if before and self._matters(uid, before, now) else set[str]()
         self._told = {other: push for other, push in self._told.items() if self._matters(other, push, now)}
         # Asked again and again, kube-scheduler does not do it: the room is not to be idle for ever.
         first = before.first if before is not None and before.until > now else now
-        push = self._told[uid] = _Push(node, victims, now + PUSH_SECONDS, first)
+        push = self._told[uid] = _Push(
+            node, victims, now + PUSH_SECONDS, first, pod.version, frozenset(earlier - {node})
+        )
         if known is not None and known.placement.node != node:
             self._give_up(uid)
         return push

@@ -1,4 +1,4 @@
-"""Which nodes a pod may and would rather run on: node selector terms, taints and tolerations.
+"""Which nodes a pod may and would rather run on: node selector terms, taints and tolerations; and label selectors.
 
 Stands for `k8s.io/component-helpers/scheduling/corev1/nodeaffinity` and the helpers for tolerations.
 """
@@ -109,6 +109,13 @@ class Toleration:
         if self.key != taint.key:
             return False
         return self.operator == "Exists" or (self.operator == "Equal" and self.value == taint.value)
+
+
+def selected(selector: JSON) -> tuple[Requirement, ...]:
+    """What a label selector demands: all of it; nothing where it selects every pod."""
+    labels = (selector.get("matchLabels") or {}).items()
+    named = (Requirement(key, "In", (str(value),)) for key, value in labels)
+    return (*named, *_requirements(selector.get("matchExpressions")))
 
 
 def _requirements(found: Any) -> tuple[Requirement, ...]:

@@ -1,5 +1,6 @@
 """Room that is made for a pod is kept by an extender that has not been asked whom to remove."""
 
+import copy
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from gpuyard.groups.plans import Planned
 from gpuyard.writes import JSON
 from gpuyard_extender.settings import NOMINATED_SECONDS, PUSH_SECONDS, TENTATIVE_SECONDS
-from tests.extender.builders import Stage, device, gpu_node, gpu_pod, pod_group, reservation
+from tests.extender.builders import Stage, device, gpu_node, gpu_pod, metadata, pod_group, reservation
 from tests.extender.test_preempt_verb import important, offered, running
 from tests.extender.test_pushes import gone, member, newcomer, passes, pushed
 
@@ -151,3 +152,52 @@ def test_a_pod_without_gpus_is_kube_schedulers_own_affair() -> None:
     before.change("plain", "status", nominatedNodeName="n1")
     stage = restarted(before)
     assert passes(stage, newcomer(stage)) == ["n1"]
+
+
+def moved(stage: Stage, *, asked_with_it: bool) -> None:
+    """A pod that was to have room on n1, then on n2, as the answer was; its nomination for n1 is seen after that."""
+    stage.create(running("a", "n1", 0), running("b", "n2", 0), important("urgent"))
+    before = stage.server.pods["urgent"]
+    assert offered(stage, before, "n1") == {"n1": ["uid-a"]}
+    late = copy.deepcopy(before)
+    late["status"]["nominatedNodeName"] = "n1"
+    late["metadata"]["resourceVersion"] = metadata("next", None)["resourceVersion"]
+    stage.extender.observe("nodes", "MODIFIED", gpu_node("n1", 1, sick=(0,)))
+    assert offered(stage, late if asked_with_it else before, "n2") == {"n2": ["uid-b"]}
+    stage.extender.observe("nodes", "MODIFIED", gpu_node("n1", 1))
+    stage.extender.observe("pods", "MODIFIED", stage.server.add(late))
+
+
+@pytest.mark.parametrize("asked_with_it", [True, False])
+def test_a_nomination_that_is_seen_late_does_not_undo_a_newer_answer(asked_with_it: bool) -> None:
+    stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1))
+    moved(stage, asked_with_it=asked_with_it)
+    assert offered(stage, important("second"), "n2") == {}, "b goes for the first"
+    gone(stage, "b")
+    gone(stage, "a")
+    assert passes(stage, newcomer(stage)) == ["n1"], "and has its place"
+
+
+def test_a_nomination_that_came_before_this_extender_was_asked_is_as_late() -> None:
+    before = Stage(gpu_node("n1", 1), gpu_node("n2", 1))
+    before.create(running("a", "n1", 0), running("b", "n2", 0), important("urgent"))
+    seen = before.server.pods["urgent"]
+    before.change("urgent", "status", nominatedNodeName="n1")
+    late = before.server.pods["urgent"]
+    before.server.pods["urgent"] = seen
+    before.restart([gpu_node("n1", 1), gpu_node("n2", 1)], [])
+    assert offered(before, late, "n2") == {"n2": ["uid-b"]}
+    before.extender.observe("pods", "MODIFIED", late)
+    gone(before, "b")
+    gone(before, "a")
+    assert passes(before, newcomer(before)) == ["n1"]
+
+
+def test_a_nomination_that_is_newer_than_the_answer_and_what_was_known_moves_the_room_back() -> None:
+    stage = Stage(gpu_node("n1", 1), gpu_node("n2", 1))
+    moved(stage, asked_with_it=True)
+    stage.change("urgent", "status", nominatedNodeName="n2")
+    stage.change("urgent", "status", nominatedNodeName="n1")
+    gone(stage, "b")
+    gone(stage, "a")
+    assert passes(stage, newcomer(stage)) == ["n2"], "another extender was asked, and n1 is named again"

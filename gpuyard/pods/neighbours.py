@@ -1,0 +1,134 @@
+"""What of one pod keeps another off its node, beside what it books.
+
+Stands for the plugins NodePorts, InterPodAffinity (its anti-affinity), PodTopologySpread, VolumeRestrictions and
+NodeVolumeLimits. Not for required affinity: no pod has to go so that another one has company. Laws: `excludes` says
+what is sure, from the two pods alone; `may_exclude` errs on the other side: what it would take more of the cluster to
+know counts as in the way.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gpuyard.pods import affinity
+from gpuyard.pods.affinity import Requirement
+from gpuyard.writes import JSON
+
+_ANY_ADDRESS: Final = "0.0.0.0"
+_HOSTNAME: Final = "kubernetes.io/hostname"
+_UNATTACHED: Final = frozenset(
+    {"configMap", "downwardAPI", "emptyDir", "gitRepo", "hostPath", "image", "projected", "secret"}
+)
+"""The volumes of which a node has no number, and that no two pods fight for."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostPort:
+    """A port of the node itself, at one of its addresses or at all."""
+
+    protocol: str
+    address: str
+    number: int
+
+    def clashes(self, other: "HostPort") -> bool:
+        at_one = self.address == other.address or _ANY_ADDRESS in (self.address, other.address)
+        return at_one and (self.protocol, self.number) == (other.protocol, other.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Pods by label, in these namespaces (None: nobody knows which), within the nodes alike in `topology`."""
+
+    wishes: tuple[Requirement, ...] | None
+    namespaces: frozenset[str] | None
+    topology: str
+
+    def holds(self, pod: "Neighbour") -> bool:
+        """`wishes` None: it selects no pod."""
+        if self.wishes is None or (self.namespaces is not None and pod.namespace not in self.namespaces):
+            return False
+        return all(wish.matches(pod.labels) for wish in self.wishes)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the two pods say it all."""
+        return self.topology == _HOSTNAME and self.namespaces is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """What others on its node mind in a pod, and what it minds in them (`shuns`, `spreads`: it has to)."""
+
+    namespace: str
+    labels: Mapping[str, str]
+    ports: tuple[HostPort, ...] = ()
+    shuns: tuple[Selection, ...] = ()
+    spreads: tuple[Selection, ...] = ()
+    attaches: bool = False
+    """Whether it has volumes that can be too many for a node, or another pod's."""
+
+    @classmethod
+    def of(cls, pod: JSON) -> "Neighbour":
+        """From a Pod object."""
+        metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
+        namespace = str(metadata.get("namespace") or "default")
+        volumes = (found.keys() - {"name"} for found in spec.get("volumes") or ())
+        return cls(
+            namespace,
+            dict(metadata.get("labels") or {}),
+            tuple(_ports(spec)),
+            tuple(_shunned(spec, namespace)),
+            tuple(_spread(spec, namespace)),
+            any(kinds - _UNATTACHED for kinds in volumes),
+        )
+
+
+def excludes(one: Neighbour, other: Neighbour) -> bool:
+    """Whether they cannot be on one node."""
+    shunned = any(said.is_sure for said in _shunning(one, other))
+    return shunned or clash(one, other)
+
+
+def may_exclude(one: Neighbour, other: Neighbour) -> bool:
+    """Whether `one`, which is to come, may have to wait for `other` to leave the node."""
+    if clash(one, other) or (one.attaches and other.attaches):
+        return True
+    return any(_shunning(one, other)) or any(said.holds(other) for said in one.spreads)
+
+
+def clash(one: Neighbour, other: Neighbour) -> bool:
+    """Whether both want the same port of their node."""
+    return any(mine.clashes(theirs) for mine in one.ports for theirs in other.ports)
+
+
+def _shunning(one: Neighbour, other: Neighbour) -> Iterator[Selection]:
+    yield from (said for said in one.shuns if said.holds(other))
+    yield from (said for said in other.shuns if said.holds(one))
+
+
+def _ports(spec: JSON) -> Iterator[HostPort]:
+    for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
+        for port in container.get("ports") or ():
+            if number := port.get("hostPort"):
+                address = port.get("hostIP") or _ANY_ADDRESS
+                yield HostPort(str(port.get("protocol") or "TCP"), str(address), int(number))
+
+
+def _shunned(spec: JSON, namespace: str) -> Iterator[Selection]:
+    found = (spec.get("affinity") or {}).get("podAntiAffinity") or {}
+    for term in found.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
+        named = frozenset(map(str, term.get("namespaces") or (namespace,)))
+        # Which namespaces have which labels is not known here.
+        where = named if term.get("namespaceSelector") is None else None
+        yield Selection(_wishes(term.get("labelSelector")), where, str(term.get("topologyKey")))
+
+
+def _spread(spec: JSON, namespace: str) -> Iterable[Selection]:
+    for found in spec.get("topologySpreadConstraints") or ():
+        if found.get("whenUnsatisfiable") != "ScheduleAnyway":
+            wishes = _wishes(found.get("labelSelector"))
+            yield Selection(wishes, frozenset({namespace}), str(found.get("topologyKey")))
+
+
+def _wishes(selector: Any) -> tuple[Requirement, ...] | None:
+    return None if selector is None else affinity.selected(selector)
