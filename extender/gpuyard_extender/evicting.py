@@ -63,9 +63,10 @@ class Tenancy:
         claim = ledger.holdings.claim
         bound = (pod for pod in ledger.pods.all() if pod.node in cluster.nodes)
         held = [(pod, found) for pod in bound if (found := claim(pod.uid)) is not None]
+        before = eviction_candidates.lost_before({pod.uid for pod in pods}, ledger)
         return cls(
             held,
-            eviction_candidates.stakes((pod for pod, _ in held), ledger),
+            eviction_candidates.stakes((pod for pod, _ in held), before, ledger),
             tuple(ledger.budgets.all()),
             expected(pods, ledger),
             frozenset(going(pods, ledger)),

@@ -4,6 +4,7 @@ Stands for the dry run of kube-scheduler's preemption on its snapshot, with what
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from gpuyard.placing.cluster import Node, Placement
 from gpuyard.preempting.stakes import Candidate, Gang, Stakes
@@ -36,15 +37,28 @@ def candidate(pod: Pod, placement: Placement, budgets: Sequence[Budget]) -> Cand
     return Candidate(pod.priority, placement, gang_of(pod), covering, seconds(pod.started) or 0.0)
 
 
-def stakes(pods: Iterable[Pod], ledger: Ledger) -> Stakes:
-    """What else is lost with these pods."""
+def lost_before(besides: Collection[str], ledger: Ledger) -> Stakes:
+    """What is left of budgets once those are gone who go for other pods than these (UIDs), and who they are.
+
+    Who terminates has been counted by whoever keeps a budget's status.
+    """
+    gone = going(None, besides, ledger)
+    leaving = [pod for uid in gone if (pod := ledger.pods.get(uid)) is not None and not pod.terminating]
+    allowed = {
+        found.key: max(0, found.allowed - sum(map(found.covers, leaving))) for found in ledger.budgets.all()
+    }
+    return Stakes(allowed=allowed, gone=gone)
+
+
+def stakes(pods: Iterable[Pod], before: Stakes, ledger: Ledger) -> Stakes:
+    """What else is lost with these pods, by what is lost before."""
     gangs = {}
     for namespace, name in {(pod.namespace, pod.group) for pod in pods if pod.group}:
         group = ledger.groups.named(namespace, name)
         if group is not None:
-            bound = sum(bool(member.node) for member in ledger.members(namespace, name))
-            gangs[f"{namespace}/{name}"] = Gang(bound, group.needed)
-    return Stakes(gangs, {found.key: found.allowed for found in ledger.budgets.all()})
+            staying = (it for it in ledger.members(namespace, name) if it.node and it.uid not in before.gone)
+            gangs[f"{namespace}/{name}"] = Gang(sum(1 for _ in staying), group.needed)
+    return replace(before, gangs=gangs)
 
 
 def gang_of(pod: Pod) -> str:
@@ -66,15 +80,17 @@ def nominated(name: str, priority: int, besides: Collection[str], ledger: Ledger
     ]
 
 
-def going(priority: int, besides: Collection[str], ledger: Ledger) -> set[str]:
+def going(priority: int | None, besides: Collection[str], ledger: Ledger) -> set[str]:
     """UIDs of those that go for others, who are expected in their places: for one of this priority they went already.
 
-    So nobody is sent away for two, and whoever comes second gets a place of its own.
+    So nobody is sent away for two, and whoever comes second gets a place of its own. None: for whomever.
     """
     heeded = (
         found
         for uid, found in ledger.expectations.items()
-        if found.priority >= priority and uid not in besides and ledger.holdings.is_expected(uid)
+        if (priority is None or found.priority >= priority)
+        and uid not in besides
+        and ledger.holdings.is_expected(uid)
     )
     return {uid for found in heeded for uid in found.victims}
 

@@ -1,7 +1,8 @@
 """The verb Preempt, as a function of the ledger.
 
 Stands for HTTPExtender's ProcessPreemption, and for the choice of the node after it. kube-scheduler names nodes and
-whom it would remove there by its own counts; who has to go so that devices fit as well is worked out anew. The answer
+whom it would remove there; who of them are in the way of something beside amounts has to go, and who else, so that
+devices fit as well, is worked out anew. The answer
 is the node where least is lost, alone: what is left to kube-scheduler is not known when it asks for the next pod. A
 node for which it must not remove anybody is left out: it takes a node without victims for an error. Where it is
 enough that those go who do so already, nothing more is lost: they are named, so that it keeps their place for the
@@ -9,7 +10,7 @@ pod. Those that say so make way for nobody.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gpuyard.groups.reservations import Seat
@@ -17,28 +18,40 @@ from gpuyard.placing.cluster import Node, Placement
 from gpuyard.preempting import preemption
 from gpuyard.preempting.preemption import Preemptor
 from gpuyard.preempting.stakes import Candidate, Cost, Stakes, Victims, cost
-from gpuyard_extender import feasibility
+from gpuyard_extender import feasibility, named_victims
+from gpuyard_extender.budgets import Budget
 from gpuyard_extender.eviction_candidates import (
     candidate,
     going,
     held,
+    lost_before,
     nominated,
     placement_of,
     stakes,
     with_nominated,
 )
 from gpuyard_extender.ledger import Ledger
+from gpuyard_extender.named_victims import Given, Victim
 from gpuyard_extender.pods import Pod
 
 _NOTHING_MORE: Final[Cost] = (-1, 0, 0, (), (), ())
 """Less than anybody's end costs."""
+_Offer = tuple[Cost, Victims]
 
 
-def preempt(pod: Pod, names: Sequence[str], ledger: Ledger, now: float) -> Mapping[str, Victims]:
-    """The node where the fewest and least important have to go for the pod, and who they are; empty: nowhere."""
+def preempt(pod: Pod, named: Mapping[str, Given], ledger: Ledger, now: float) -> Mapping[str, Victims]:
+    """The node where the fewest and least important have to go for the pod, and who they are; empty: nowhere.
+
+    Of those nodes for which kube-scheduler `named` whom it would remove.
+    """
     ledger.expire(now)
     gone = going(pod.priority, {pod.uid}, ledger)
-    offers = {name: found for name in names if (found := _offer(pod, name, gone, ledger, now)) is not None}
+    losses = _Losses(lost_before({pod.uid}, ledger), list(ledger.budgets.all()))
+    offers = dict[str, _Offer]()
+    for name, given in named.items():
+        ground = _Ground.of(pod, name, gone, ledger, now)
+        if ground is not None and (found := _offer(ground, given, losses, ledger, now)) is not None:
+            offers[name] = found
     if not offers:
         return {}
     name = min(offers, key=lambda name: offers[name][0])
@@ -52,29 +65,46 @@ def room(pod: Pod, name: str, gone: Collection[str], ledger: Ledger, now: float)
     return ground.place(ground.node) if ground else None
 
 
-def _offer(
-    pod: Pod, name: str, gone: Collection[str], ledger: Ledger, now: float
-) -> tuple[Cost, Victims] | None:
-    ground = _Ground.of(pod, name, gone, ledger, now)
-    if ground is None:
+@dataclass(frozen=True, slots=True)
+class _Losses:
+    """The budgets of the whole cluster, and what of them is lost `before` anybody goes for this pod."""
+
+    before: Stakes
+    budgets: Sequence[Budget]
+
+    def candidate(self, found: Victim, pod: Pod) -> Candidate:
+        """One whom nobody knows counts as much as one may that goes for the pod."""
+        if found.pod is None:
+            return Candidate(pod.priority - 1, found.placement)
+        return candidate(found.pod, found.placement, self.budgets)
+
+
+def _offer(ground: "_Ground", given: Given, losses: _Losses, ledger: Ledger, now: float) -> _Offer | None:
+    must = ground.must_go(given, ledger, now)
+    more = [found for found in must if found.placement.uid not in ground.leaving]
+    if not all(found.goes_for(ground.pod) for found in more):
         return None
-    if ground.place(ground.node) is not None:
-        return _awaited(ground, ledger, now)
-    budgets = list(ledger.budgets.all())
-    staying = [(other, claim) for other, claim in held(name, ledger) if other.uid not in ground.leaving]
-    candidates = [
-        candidate(other, placement_of(other.uid, claim), budgets)
-        for other, claim in staying
-        if not other.spared
+    awaited = tuple(it.placement.uid for it in must if it not in more and it.is_below(ground.pod))
+    node = ground.node.releasing(*(found.placement for found in more))
+    if not more and ground.place(node) is not None:
+        return (_NOTHING_MORE, Victims(awaited, 0)) if awaited else _awaited(ground, ledger, now)
+    besides = [losses.candidate(found, ground.pod) for found in more]
+    apart = {*ground.leaving, *(found.placement.uid for found in more)}
+    staying = [
+        Victim(other, placement_of(other.uid, claim))
+        for other, claim in held(ground.node.name, ledger)
+        if other.uid not in apart
     ]
-    at_stake = stakes([other for other, _ in staying], ledger)
-    victims = preemption.choose(ground.preemptor, ground.node, candidates, at_stake)
+    candidates = [losses.candidate(it, ground.pod) for it in staying if it.goes_for(ground.pod)]
+    at_stake = stakes([it.pod for it in (*staying, *more) if it.pod], losses.before, ledger)
+    victims = preemption.choose(ground.preemptor, node, candidates, at_stake, besides)
     if victims is None:
         return None
-    return cost([(found,) for found in candidates if found.placement.uid in victims.uids], at_stake), victims
+    gone = [(found,) for found in (*candidates, *besides) if found.placement.uid in victims.uids]
+    return cost(gone, at_stake), replace(victims, uids=(*victims.uids, *awaited))
 
 
-def _awaited(ground: "_Ground", ledger: Ledger, now: float) -> tuple[Cost, Victims] | None:
+def _awaited(ground: "_Ground", ledger: Ledger, now: float) -> _Offer | None:
     """As few as will do of those that go already: nobody else has to."""
     name, pod = ground.node.name, ground.pod
     leaving = [(other, claim) for other, claim in held(name, ledger) if other.uid in ground.leaving]
@@ -107,6 +137,11 @@ class _Ground:
             return None
         seated, made_for = ledger.seat(pod.uid, now), nominated(name, pod.priority, {pod.uid}, ledger)
         return cls(pod, node, leaving, made_for, seated[1] if seated else None)
+
+    def must_go(self, given: Given, ledger: Ledger, now: float) -> list[Victim]:
+        """Those of whom kube-scheduler named who are in the way of more than amounts, as it sees the node: full."""
+        node = ledger.node(self.node.name, now, ledger.yielding([self.pod])) if given else None
+        return named_victims.must_go(self.pod, node, given, self.made_for, ledger) if node else []
 
     @property
     def preemptor(self) -> Preemptor:

@@ -114,13 +114,13 @@ class Extender:
     def preempt(self, args: Any) -> JSON:
         """ExtenderPreemptionArgs -> ExtenderPreemptionResult; without nodes where it cannot be answered."""
         try:
-            pod, names = wire.preempt_question(args)
+            pod, named = wire.preempt_question(args)
         except wire.InvalidArgumentsError:
             return wire.preempt_result({})
-        now, waits = self._runtime.now(), not self.ready or self._pushes.is_coming(pod, names)
-        found = {} if waits else preempt_verb.preempt(pod, names, self.ledger, now)
+        now, waits = self._runtime.now(), not self.ready or self._pushes.is_coming(pod, named)
+        found = {} if waits else preempt_verb.preempt(pod, named, self.ledger, now)
         self._pushes.note(pod, found)
-        self.reports.preempted(pod, len(names), found, now)
+        self.reports.preempted(pod, len(named), found, now)
         return wire.preempt_result(found)
 
     async def bind(self, args: Any) -> JSON:

@@ -11,6 +11,7 @@ from gpuyard.preempting.stakes import Victims
 from gpuyard.writes import JSON
 from gpuyard_extender import pods, settings
 from gpuyard_extender.binding import BindRequest
+from gpuyard_extender.named_victims import Given
 from gpuyard_extender.pods import Pod
 from gpuyard_extender.scheduling import Filtered
 
@@ -74,14 +75,30 @@ def bind_request(args: Any) -> BindRequest:
     return BindRequest(*map(str, found))
 
 
-def preempt_question(args: Any) -> tuple[Pod, tuple[str, ...]]:
-    """The pod and the nodes in ExtenderPreemptionArgs; InvalidArgumentsError when a field is missing or wrong."""
+def preempt_question(args: Any) -> tuple[Pod, Mapping[str, Given]]:
+    """The pod and, by node, whom kube-scheduler would remove, in ExtenderPreemptionArgs.
+
+    InvalidArgumentsError when a field is missing or wrong.
+    """
     if not isinstance(args, Mapping):
         raise InvalidArgumentsError("the request must be a JSON object (ExtenderPreemptionArgs)")
-    victims = args.get("NodeNameToMetaVictims") or args.get("NodeNameToVictims")
+    meta = args.get("NodeNameToMetaVictims")
+    victims = meta or args.get("NodeNameToVictims")
     if not isinstance(victims, Mapping):
         raise InvalidArgumentsError("NodeNameToMetaVictims or NodeNameToVictims: an object is needed")
-    return _pod(args), tuple(victims)
+    return _pod(args), {name: _given(name, found, whole=not meta) for name, found in victims.items()}
+
+
+def _given(node: str, victims: Any, *, whole: bool) -> Given:
+    """By UID. One without cannot be named in an answer, nor may it be left out."""
+    try:
+        listed = (victims or {}).get("Pods") or ()
+        found = {(pod["metadata"]["uid"] if whole else pod["UID"]): pod if whole else None for pod in listed}
+    except (AttributeError, KeyError, TypeError):
+        found = {"": None}
+    if not all(isinstance(uid, str) and uid for uid in found):
+        raise InvalidArgumentsError(f"{node}: Pods: a list of pods with UIDs is needed")
+    return found
 
 
 def filter_result(asked: Question, found: Filtered) -> JSON:

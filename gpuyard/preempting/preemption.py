@@ -8,7 +8,7 @@ Stands for DefaultPreemption's SelectVictimsOnNode, with devices. Rules:
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from typing import Final
@@ -16,7 +16,7 @@ from typing import Final
 from gpuyard.placing.cluster import Node
 from gpuyard.pods.fit import Amounts
 from gpuyard.preempting.capacity import Capacity
-from gpuyard.preempting.stakes import Candidate, Stakes, Unit, Units, Victims, cost, violations
+from gpuyard.preempting.stakes import Candidate, Cost, Stakes, Unit, Units, Victims, cost, violations
 
 SETS: Final = 120
 """So many sets are looked at: all pairs of fifteen pods. kube-scheduler may ask about hundreds of nodes at once."""
@@ -47,28 +47,41 @@ class Question:
     needed: Callable[[Units], Units | None]
     capacity: Capacity
     """Who could be enough by count alone: others need not be tried."""
+    besides: Units = ()
+    """Those who go in any case, and whose places are free already."""
     keeps_budgets: bool = False
     """Whether nobody may go at the expense of a disruption budget."""
     tries: int = 2 * SETS
 
 
-def choose(pod: Preemptor, node: Node, candidates: Iterable[Candidate], stakes: Stakes) -> Victims | None:
-    """Who has to leave `node` for the pod; None: nobody need, or it would not help."""
+def choose(
+    pod: Preemptor,
+    node: Node,
+    candidates: Iterable[Candidate],
+    stakes: Stakes,
+    besides: Sequence[Candidate] = (),
+) -> Victims | None:
+    """Who has to leave `node`, from which some go `besides`, for the pod; None: nobody need, or it would not help."""
 
     def needed(gone: Units) -> Units | None:
         return gone if pod.fits(node.releasing(*(found.placement for found in chain(*gone)))) else None
 
-    asked = Question(pod.priority, needed, Capacity.on(node, pod.requests))
+    gone = [(found,) for found in besides]
+    asked = Question(pod.priority, needed, Capacity.on(node, pod.requests), gone)
     return cheapest(asked, [(found,) for found in candidates], stakes)
 
 
 def cheapest(asked: Question, units: Iterable[Unit], stakes: Stakes) -> Victims | None:
-    """Who of the units has to go; None: nobody need, or it would not help."""
-    able = [unit for unit in units if all(found.priority < asked.priority for found in unit)]
-    able = sorted(able, key=lambda unit: cost([unit], stakes))[:_MOST]
+    """Who of the units has to go, and those who do so besides; None: nobody need, or it would not help."""
+
+    def loss(gone: Units) -> Cost:
+        return cost([*asked.besides, *gone], stakes)
+
     tries = _Tries(asked)
     if tries.needed(()) is not None:
-        return None
+        return _victims(asked.besides, stakes) if asked.besides else None
+    able = [unit for unit in units if all(found.priority < asked.priority for found in unit)]
+    able = sorted(able, key=lambda unit: loss([unit]))[:_MOST]
     allowed = _allowed(able, stakes) if asked.keeps_budgets else able
     best = _spared(tries, allowed)
     if best is None and len(allowed) == len(able):
@@ -77,13 +90,15 @@ def cheapest(asked: Question, units: Iterable[Unit], stakes: Stakes) -> Victims 
     for victims in islice(sets, SETS):
         if asked.keeps_budgets and violations(victims, stakes):
             continue
-        better = best is None or cost(victims, stakes) < cost(best, stakes)
+        better = best is None or loss(victims) < loss(best)
         if better and tries.enough(victims):
             best = victims
-    if best is None:
-        return None
-    ranked = sorted(chain(*best), key=lambda found: (-found.priority, found.placement.uid))
-    return Victims(tuple(found.placement.uid for found in ranked), cost(best, stakes)[0])
+    return None if best is None else _victims([*asked.besides, *best], stakes)
+
+
+def _victims(gone: Units, stakes: Stakes) -> Victims:
+    ranked = sorted(chain(*gone), key=lambda found: (-found.priority, found.placement.uid))
+    return Victims(tuple(found.placement.uid for found in ranked), violations(gone, stakes))
 
 
 class _Tries:

@@ -6,7 +6,7 @@ falls below its minimum is lost with all its members.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -32,7 +32,7 @@ Units = Sequence[Unit]
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """A gang with `bound` members in the cluster, of which it needs so many."""
+    """A gang with `bound` members in the cluster that stay, of which it needs so many."""
 
     bound: int
     needed: int
@@ -40,10 +40,14 @@ class Gang:
 
 @dataclass(frozen=True, slots=True)
 class Stakes:
-    """What else is lost: gangs by name, and how many pods each disruption budget still lets go."""
+    """What else is lost: gangs by name, and how many pods each disruption budget still lets go.
+
+    Both are what is left once those are `gone` (UIDs) who go for others: these cost no budget and no gang again.
+    """
 
     gangs: Mapping[str, Gang] = field(default_factory=dict)
     allowed: Mapping[str, int] = field(default_factory=dict)
+    gone: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ Cost = tuple[int, int, int, tuple[int, ...], tuple[float, ...], tuple[str, ...]]
 
 def cost(victims: Units, stakes: Stakes) -> Cost:
     pods = list(chain(*victims))
-    members = Counter(found.group for found in pods if found.group)
+    members = Counter(found.group for found in _more(victims, stakes) if found.group)
     lost = len(pods) + sum(_others_lost(stakes.gangs.get(name), n) for name, n in members.items())
     priorities = sorted((found.priority for found in pods), reverse=True)
     ages = tuple(-moment for moment in sorted(found.started for found in pods))
@@ -71,11 +75,16 @@ def cost(victims: Units, stakes: Stakes) -> Cost:
 
 
 def violations(victims: Units, stakes: Stakes) -> int:
-    covered = Counter(budget for found in chain(*victims) for budget in found.budgets)
+    covered = Counter(budget for found in _more(victims, stakes) for budget in found.budgets)
     return sum(max(0, count - stakes.allowed.get(budget, 0)) for budget, count in covered.items())
 
 
+def _more(victims: Units, stakes: Stakes) -> Iterator[Candidate]:
+    return (found for found in chain(*victims) if found.placement.uid not in stakes.gone)
+
+
 def _others_lost(gang: Gang | None, victims: int) -> int:
-    if gang is None or gang.bound - victims >= gang.needed:
+    """Of a gang that this makes too few: one that has lost so many before loses nobody by it."""
+    if gang is None or not gang.bound - victims < gang.needed <= gang.bound:
         return 0
     return max(0, gang.bound - victims)

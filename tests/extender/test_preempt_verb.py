@@ -1,7 +1,11 @@
 """The verb Preempt: what kube-scheduler is told of its own victims."""
 
+from collections import Counter
+from collections.abc import Iterable
+
 import pytest
 
+from gpuyard.pods.amounts import requests_of
 from gpuyard.writes import JSON
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod, metadata, pod_group
 
@@ -19,14 +23,43 @@ def important(name: str = "vip", gpus: int = 1, priority: int = 100) -> JSON:
     return found
 
 
-def offered(stage: Stage, pod: JSON, *nodes: str) -> dict[str, list[str]]:
-    """Node -> victims' UIDs, of kube-scheduler's form with UIDs alone."""
-    asked = {name: {"Pods": [{"UID": "whoever"}], "NumPDBViolations": 0} for name in nodes or stage.nodes}
+def offered(stage: Stage, pod: JSON, *nodes: str, besides: Iterable[str] = ()) -> dict[str, list[str]]:
+    """Node -> victims' UIDs, of kube-scheduler's form with UIDs alone, and the pods `besides` for its own reasons."""
+    asked = {
+        name: {
+            "Pods": [{"UID": uid} for uid in (*counted(stage, pod, name), *besides)],
+            "NumPDBViolations": 0,
+        }
+        for name in nodes or stage.nodes
+    }
     answer = stage.extender.preempt({"Pod": pod, "NodeNameToVictims": None, "NodeNameToMetaVictims": asked})
+    return victims(answer)
+
+
+def victims(answer: JSON) -> dict[str, list[str]]:
     return {
         name: [victim["UID"] for victim in found["Pods"]]
         for name, found in answer["NodeNameToMetaVictims"].items()
     }
+
+
+def counted(stage: Stage, pod: JSON, name: str) -> list[str]:
+    """UIDs of those whom kube-scheduler would remove by what is booked: the less important ones who cannot stay."""
+    ledger, wanted, priority = stage.extender.ledger, requests_of(pod), pod["spec"].get("priority", 0)
+    node = ledger.node(name, stage.clock.now(), {pod["metadata"]["uid"], *ledger.holdings.yielding(priority)})
+    below = [found for found in ledger.pods.all() if found.node == name and found.priority < priority]
+    below.sort(key=lambda found: -found.priority)
+    left = Counter(node.fit.allocatable if node else {})
+    left.subtract(node.used if node else {})
+    for found in below:
+        left.update(found.fit.requests)
+    gone = list[str]()
+    for found in below:
+        left.subtract(found.fit.requests)
+        if any(left[resource] < amount for resource, amount in wanted.items()):
+            left.update(found.fit.requests)
+            gone.append(found.uid)
+    return gone
 
 
 def test_the_fewest_and_least_important_go_whatever_kube_scheduler_named() -> None:
