@@ -22,8 +22,8 @@ from gpuyard_cluster.apiserver.direct import DirectApi, feed
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.wiring import manifests
-from gpuyard_operator import groups
 from gpuyard_operator.cache import PATHS
+from gpuyard_operator.objects import groups
 from gpuyard_operator.service import Operator
 
 MEMBERS = 8

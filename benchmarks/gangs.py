@@ -22,7 +22,7 @@ from gpuyard import vocabulary
 from gpuyard.writes import Write
 from gpuyard_cluster.wiring import direct_node
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
-from gpuyard_operator import groups
+from gpuyard_operator.objects import groups
 
 LEAST = direct_node.ABOVE + 1
 """So many nodes at least, so that the parts can be told apart by their names."""

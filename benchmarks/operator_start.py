@@ -26,7 +26,7 @@ from gpuyard_cluster.apiserver import http
 from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.wiring import manifests
-from gpuyard_operator import groups
+from gpuyard_operator.objects import groups
 
 MEMBERS, NODES = 8, 1000
 PATIENCE_SECONDS, LOOK_SECONDS = 600, 0.1

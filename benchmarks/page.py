@@ -24,8 +24,8 @@ from gpuyard_cluster.wiring.extender_server import ExtenderServer
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
-from gpuyard_extender.ui.painting import Painter
-from gpuyard_extender.ui.pieces import NOTHING
+from gpuyard_extender.web.ui.painting import Painter
+from gpuyard_extender.web.ui.pieces import NOTHING
 from gpuyard_kube.runtime import AsyncioRuntime
 from tests.extender.builders import PodServer, device, gpu_node, gpu_pod
 

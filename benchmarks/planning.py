@@ -27,10 +27,10 @@ from gpuyard.policies.candidates import Policy
 from gpuyard.preempting import clearance
 from gpuyard.preempting.clearance import AtStake
 from gpuyard.preempting.stakes import Candidate, Stakes
-from gpuyard_extender import nodes
-from gpuyard_extender.claims import Tenants
-from gpuyard_extender.simulating import Snapshot, simulate
-from gpuyard_extender.simulation_models import Asked
+from gpuyard_extender.advice.simulating import Snapshot, simulate
+from gpuyard_extender.advice.simulation_models import Asked
+from gpuyard_extender.ledger import nodes
+from gpuyard_extender.ledger.claims import Tenants
 
 GANGS = ((512, 1_000), (64, 5_000))
 PRESSED = ((64, 1_000), (512, 1_000))

@@ -14,10 +14,10 @@ from playwright.async_api import Page, ViewportSize, async_playwright
 
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON
-from gpuyard_cli import requests
 from gpuyard_cli.run_command import EXAMPLES
-from gpuyard_cli.up_controls import UpControls
-from gpuyard_cli.up_start import started
+from gpuyard_cli.scenarios import requests
+from gpuyard_cli.up.controls import UpControls
+from gpuyard_cli.up.start import started
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_kube.api import Api

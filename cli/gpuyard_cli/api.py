@@ -13,16 +13,17 @@ from typing import Any, Self
 from gpuyard import yard
 from gpuyard.policies import registry
 from gpuyard.writes import JSON
-from gpuyard_cli import injections, running
-from gpuyard_cli.backends import RefusedError
-from gpuyard_cli.examples import load
+from gpuyard_cli.backends import running
+from gpuyard_cli.backends.steps import StepsBackend
 from gpuyard_cli.fault_command import inject
 from gpuyard_cli.inputs import InvalidInputError, parsed
-from gpuyard_cli.observation import Observation, PodSeen, observe
 from gpuyard_cli.run_command import BACKENDS
-from gpuyard_cli.runner import Outcome
-from gpuyard_cli.steps_backend import StepsBackend
-from gpuyard_cli.up_nodes import of_presets
+from gpuyard_cli.scenarios import injections
+from gpuyard_cli.scenarios.backends import RefusedError
+from gpuyard_cli.scenarios.examples import load
+from gpuyard_cli.scenarios.observation import Observation, PodSeen, observe
+from gpuyard_cli.scenarios.runner import Outcome
+from gpuyard_cli.up.nodes import of_presets
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.steps import StepsYard
 from gpuyard_replay import curve, sources

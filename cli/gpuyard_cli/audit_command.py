@@ -11,7 +11,7 @@ from gpuyard_cli import output
 
 if TYPE_CHECKING:
     from gpuyard.auditing.findings import Finding
-    from gpuyard_cli.auditing import Audited
+    from gpuyard_cli.scenarios.auditing import Audited
 
 _DESCRIPTION: Final = """\
 Compare, for every node, what the kubelet, the pods' status, the plans, the extender and the device plugin say of who
@@ -69,10 +69,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 async def _audit(arguments: argparse.Namespace) -> "Audited":
     # Imported here, as everything that takes long: a signal may come meanwhile.
-    from gpuyard_cli.auditing import SETTLE_SECONDS, look, settled
+    from gpuyard_cli.backends.live_accounts import LiveAccounts
+    from gpuyard_cli.connecting.extender_proxy import NearbyExtender
     from gpuyard_cli.extender_access import connected
-    from gpuyard_cli.extender_proxy import NearbyExtender
-    from gpuyard_cli.live_accounts import LiveAccounts
+    from gpuyard_cli.scenarios.auditing import SETTLE_SECONDS, look, settled
 
     async with connected(arguments) as (api, extender):
         if isinstance(extender, NearbyExtender):

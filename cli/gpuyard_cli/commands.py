@@ -11,19 +11,18 @@ from typing import Any, Final, NoReturn
 from gpuyard_cli import (
     audit_command,
     bench_command,
-    capture_command,
     completion_command,
-    explain_command,
     fault_command,
-    replay_command,
     run_command,
-    simulate_command,
-    sweep_command,
-    top_command,
-    uninstall_command,
-    up,
     version_command,
 )
+from gpuyard_cli.advice import explain_command, simulate_command
+from gpuyard_cli.capture import command as capture_command
+from gpuyard_cli.replay import command as replay_command
+from gpuyard_cli.replay import sweep_command
+from gpuyard_cli.top import command as top_command
+from gpuyard_cli.uninstall import command as uninstall_command
+from gpuyard_cli.up import command as up
 
 EXIT_CODES: Final = {
     0: "as it should be",

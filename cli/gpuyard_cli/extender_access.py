@@ -9,10 +9,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from gpuyard.writes import Reply
-from gpuyard_cli import kind_backend, nearby
-from gpuyard_cli.extender_proxy import Asked, ExtenderProxy, NearbyExtender
+from gpuyard_cli.backends import kind as kind_backend
+from gpuyard_cli.backends.running import CONTEXTS
+from gpuyard_cli.connecting import nearby
+from gpuyard_cli.connecting.extender_proxy import Asked, ExtenderProxy, NearbyExtender
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_cli.running import CONTEXTS
 from gpuyard_kube.http import HttpApi
 
 

@@ -11,7 +11,7 @@ from gpuyard_cli.inputs import InvalidInputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpuyard_cli.injections import DriverFault
+    from gpuyard_cli.scenarios.injections import DriverFault
     from gpuyard_kube.api import Api
 
 _DESCRIPTION: Final = """\
@@ -68,7 +68,7 @@ def _add_effect(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 def _xid(arguments: argparse.Namespace) -> tuple["DriverFault", str]:
     """The fault, and what to say once it is there."""
-    from gpuyard_cli import injections
+    from gpuyard_cli.scenarios import injections
 
     given = _OFF_THE_BUS if arguments.xid is None else arguments.xid
     xid = None if arguments.recover else given
@@ -79,7 +79,7 @@ def _xid(arguments: argparse.Namespace) -> tuple["DriverFault", str]:
 
 
 def _link(arguments: argparse.Namespace) -> tuple["DriverFault", str]:
-    from gpuyard_cli import injections
+    from gpuyard_cli.scenarios import injections
 
     ends = arguments.first, arguments.second
     state = "up" if arguments.recover else "down"
@@ -103,7 +103,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 async def _inject(kubeconfig: str | None, fault: "DriverFault") -> None:
     # Imported here, as everything that takes long: a signal may come meanwhile.
-    from gpuyard_cli.kind_backend import connected
+    from gpuyard_cli.backends.kind import connected
 
     async with connected(kubeconfig) as api:
         await inject(api, fault)
@@ -111,8 +111,8 @@ async def _inject(kubeconfig: str | None, fault: "DriverFault") -> None:
 
 async def inject(api: "Api", fault: "DriverFault") -> None:
     """InvalidInputError when the node has no such fake GPUs, or no NVLink between them."""
-    from gpuyard_cli import requests
-    from gpuyard_cli.backends import RefusedError
+    from gpuyard_cli.scenarios import requests
+    from gpuyard_cli.scenarios.backends import RefusedError
 
     where = f"node {fault.node}"
     reply = await api.read(f"/api/v1/nodes/{fault.node}")

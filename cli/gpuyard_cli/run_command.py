@@ -12,9 +12,9 @@ from gpuyard_cli import output
 from gpuyard_cli.inputs import InvalidInputError
 
 if TYPE_CHECKING:
-    from gpuyard_cli.examples import Example
-    from gpuyard_cli.report import Report
-    from gpuyard_cli.runner import Outcome
+    from gpuyard_cli.scenarios.examples import Example
+    from gpuyard_cli.scenarios.report import Report
+    from gpuyard_cli.scenarios.runner import Outcome
 
 BACKENDS: Final = ("steps", "embedded", "kind", "kubeconfig")
 _PACKAGED: Final = Path(__file__).parent / "examples"
@@ -64,7 +64,7 @@ def _added(commands: Any, name: str, use: str, description: str) -> argparse.Arg
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from gpuyard_cli.examples import load
+    from gpuyard_cli.scenarios.examples import load
 
     if arguments.step and arguments.on != "steps":
         raise InvalidInputError("--step", "", f"--on {arguments.on} cannot be stepped", "add --on steps")
@@ -75,8 +75,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _demo(arguments: argparse.Namespace) -> int:
-    from gpuyard_cli.examples import load
-    from gpuyard_cli.report import summary
+    from gpuyard_cli.scenarios.examples import load
+    from gpuyard_cli.scenarios.report import summary
 
     folder, names = (arguments.folder, "*") if arguments.folder else (EXAMPLES, _TOPIC)
     folders = sorted(path.parent for path in folder.glob(f"{names}/scenario.yaml"))
@@ -103,8 +103,8 @@ def to_json(outcome: "Outcome") -> dict[str, Any]:
 
 def _outcomes(examples: "Sequence[Example]", arguments: argparse.Namespace) -> "list[Outcome]":
     """Run them, and tell people how it goes: beside the answer where a program reads it."""
-    from gpuyard_cli import running
-    from gpuyard_cli.report import Report, Turns
+    from gpuyard_cli.backends import running
+    from gpuyard_cli.scenarios.report import Report, Turns
 
     turns = Turns(len(examples), None if arguments.output == "table" else sys.stderr)
     reports = [Report(turns, number) for number in range(len(examples))]
@@ -115,7 +115,7 @@ def _outcomes(examples: "Sequence[Example]", arguments: argparse.Namespace) -> "
 
 
 def _one(example: "Example", report: "Report", backend: str, *, stepped: bool) -> "Outcome":
-    from gpuyard_cli import running
+    from gpuyard_cli.backends import running
 
     report.title(example, backend)
     outcome = running.run(example, backend, report, stepped=stepped)

@@ -9,9 +9,10 @@ from typing import Any
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON
 from gpuyard.yard import InvalidYardError, YardNode
-from gpuyard_device_plugin import config, config_files, node_inventory
-from gpuyard_device_plugin.config import InvalidConfigError, PluginConfig
-from gpuyard_device_plugin.config_files import SetupError
+from gpuyard_device_plugin.config import config, config_files
+from gpuyard_device_plugin.config.config import InvalidConfigError, PluginConfig
+from gpuyard_device_plugin.config.config_files import SetupError
+from gpuyard_device_plugin.devices import node_inventory
 from gpuyard_device_plugin.ports import PluginSpec
 from gpuyard_kube import documents
 from gpuyard_kube.documents import InvalidDocumentError

@@ -10,12 +10,12 @@ from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from gpuyard.hardware import mig
 from gpuyard.hardware.gpus import GPU
-from gpuyard.hardware.inventory import Device, Inventory, Sharing
+from gpuyard.hardware.inventory import Device, Inventory
 from gpuyard.pods import limits
 from gpuyard.pods.limits import Limits
-from gpuyard_device_plugin.accounting import Holder
+from gpuyard_device_plugin.allocating.accounting import Holder
+from gpuyard_device_plugin.devices.device_memory import memory
 
 LABELS: Final = ("gpu", "UUID", "device", "modelName", "Hostname", "namespace", "pod", "container")
 FALLEN_OFF_THE_BUS: Final = 79
@@ -60,14 +60,3 @@ def _values(gpu: GPU, used: int, xid: int) -> tuple[int, int, int, int]:
 def _limits(holders: Iterable[Holder]) -> Limits:
     """Those of a device: its holders are containers of one pod."""
     return next((holder.limits for holder in holders), limits.NONE)
-
-
-def memory(gpu: GPU, device: Device, sharing: Sharing, limited: Limits = limits.NONE) -> int:
-    """What a device has of its GPU's memory, where its pod is `limited`."""
-    if limited and device.replica is not None and not device.size:
-        return limited.on(gpu).mib
-    shares = 1 if device.replica is None else sharing.of(device.resource)
-    board = mig.board_of(gpu.model)
-    if not device.size or board is None:
-        return gpu.memory_mib // shares
-    return gpu.memory_mib * device.size // board.memory_slices // shares

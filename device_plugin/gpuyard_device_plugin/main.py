@@ -10,11 +10,14 @@ from pathlib import Path
 
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import assembly, cleanup, health, options, smi, starting
+from gpuyard_device_plugin import assembly, options, starting
 from gpuyard_device_plugin.assembly import SetupError
+from gpuyard_device_plugin.containers import smi
+from gpuyard_device_plugin.devices import health
 from gpuyard_device_plugin.dialing import KubeletPodResources
 from gpuyard_device_plugin.pages import pages
 from gpuyard_device_plugin.ports import Ports, Sources
+from gpuyard_device_plugin.publishing import cleanup
 from gpuyard_device_plugin.reloading import Reloading
 from gpuyard_device_plugin.server import SocketPathError
 from gpuyard_device_plugin.service import DevicePlugin

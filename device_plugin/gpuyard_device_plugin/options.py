@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from gpuyard import vocabulary
-from gpuyard_device_plugin import cleanup
+from gpuyard_device_plugin.publishing import cleanup
 from gpuyard_kube import arguments, logs
 
 PLUGINS: Final = Path("/var/lib/kubelet/device-plugins")

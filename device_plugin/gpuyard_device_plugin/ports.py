@@ -9,7 +9,7 @@ from typing import Protocol
 
 from gpuyard.hardware.gpus import GPU
 from gpuyard.narration import Narrator, silent
-from gpuyard_device_plugin.config import PluginConfig
+from gpuyard_device_plugin.config.config import PluginConfig
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as podresources
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from gpuyard import vocabulary
-from gpuyard_device_plugin import assembly, cdi, config_files, files
+from gpuyard_device_plugin import assembly, files
 from gpuyard_device_plugin.assembly import SetupError
+from gpuyard_device_plugin.config import config_files
+from gpuyard_device_plugin.containers import cdi
 from gpuyard_device_plugin.ports import PluginSpec, Sources
 from gpuyard_device_plugin.service import DevicePlugin
 

@@ -12,16 +12,17 @@ from gpuyard.auditing.accounts import NodeAccounts
 from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import accounting, health, node_inventory, wire
-from gpuyard_device_plugin.accounting import Holder
-from gpuyard_device_plugin.admissions import Admissions
-from gpuyard_device_plugin.advertised import Advertised
-from gpuyard_device_plugin.allocations import AllocationRefusedError
+from gpuyard_device_plugin.allocating import accounting, wire
+from gpuyard_device_plugin.allocating.accounting import Holder
+from gpuyard_device_plugin.allocating.admissions import Admissions
+from gpuyard_device_plugin.allocating.allocations import AllocationRefusedError
+from gpuyard_device_plugin.devices import health, node_inventory
+from gpuyard_device_plugin.devices.advertised import Advertised
+from gpuyard_device_plugin.devices.mig_driver import MigDriver
+from gpuyard_device_plugin.devices.on_demand import NotReadyError
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
-from gpuyard_device_plugin.mig_driver import MigDriver
-from gpuyard_device_plugin.on_demand import NotReadyError
 from gpuyard_device_plugin.ports import PluginSpec, Ports
-from gpuyard_device_plugin.publication import Publication
+from gpuyard_device_plugin.publishing.publication import Publication
 
 __all__ = ["AllocationRefusedError", "DevicePlugin", "NotReadyError", "PluginSpec", "Ports"]
 

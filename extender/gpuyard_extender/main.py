@@ -12,21 +12,21 @@ from functools import partial
 
 from gpuyard.narration import Beat
 from gpuyard_extender import settings
-from gpuyard_extender.app import create_app
-from gpuyard_extender.asgi import App
-from gpuyard_extender.certificates import CertificateError, FreshContext
-from gpuyard_extender.decision_log import DecisionLog, sink
-from gpuyard_extender.doorkeeper import Doorkeeper
-from gpuyard_extender.endpoints import Address
-from gpuyard_extender.guard import Guard
-from gpuyard_extender.leadership import RESOURCES, Leadership
-from gpuyard_extender.ledger import PATHS
-from gpuyard_extender.metrics import Metrics
-from gpuyard_extender.reviews import Reviews
-from gpuyard_extender.server import Place, Server
+from gpuyard_extender.leadership.endpoints import Address
+from gpuyard_extender.leadership.leadership import RESOURCES, Leadership
+from gpuyard_extender.ledger.ledger import PATHS
+from gpuyard_extender.reporting.decision_log import DecisionLog, sink
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
-from gpuyard_extender.ui.routes import Page
+from gpuyard_extender.transport.asgi import App
+from gpuyard_extender.transport.certificates import CertificateError, FreshContext
+from gpuyard_extender.transport.server import Place, Server
+from gpuyard_extender.web.app import create_app
+from gpuyard_extender.web.doorkeeper import Doorkeeper
+from gpuyard_extender.web.guard import Guard
+from gpuyard_extender.web.metrics import Metrics
+from gpuyard_extender.web.reviews import Reviews
+from gpuyard_extender.web.ui.routes import Page
 from gpuyard_kube import arguments, descriptors, logs
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer

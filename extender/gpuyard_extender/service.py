@@ -13,28 +13,22 @@ from gpuyard.narration import Narrator, silent
 from gpuyard.policies import registry
 from gpuyard.policies.memory import Informed
 from gpuyard.writes import JSON
-from gpuyard_extender import (
-    accounting,
-    explaining,
-    explaining_groups,
-    planning,
-    preempt_verb,
-    scheduling,
-    simulating,
-    wire,
-)
-from gpuyard_extender.binder import Binder
-from gpuyard_extender.binding import Bound
-from gpuyard_extender.decisions import Book
-from gpuyard_extender.events import Events
-from gpuyard_extender.experience import Experience
-from gpuyard_extender.ledger import PATHS, Ledger
-from gpuyard_extender.pushes import Pushes
-from gpuyard_extender.reports import Reports
-from gpuyard_extender.searching import Found, Search
+from gpuyard_extender import wire
+from gpuyard_extender.advice import explaining, explaining_groups, simulating
+from gpuyard_extender.advice.simulation_models import Asked, Simulated
+from gpuyard_extender.binding.binder import Binder
+from gpuyard_extender.binding.binding import Bound
+from gpuyard_extender.deciding import planning, preempt_verb, scheduling
+from gpuyard_extender.deciding.pushes import Pushes
+from gpuyard_extender.deciding.searching import Found, Search
+from gpuyard_extender.leadership.succession import Succession
+from gpuyard_extender.ledger import accounting
+from gpuyard_extender.ledger.experience import Experience
+from gpuyard_extender.ledger.ledger import PATHS, Ledger
+from gpuyard_extender.reporting.decisions import Book
+from gpuyard_extender.reporting.events import Events
+from gpuyard_extender.reporting.reports import Reports
 from gpuyard_extender.settings import Settings
-from gpuyard_extender.simulation_models import Asked, Simulated
-from gpuyard_extender.succession import Succession
 from gpuyard_extender.waking import Waker
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime

@@ -14,7 +14,7 @@ from gpuyard.policies import profiles, registry
 from gpuyard.policies.candidates import Policy
 from gpuyard.policies.installed import PolicyError
 from gpuyard.yard_fields import InvalidYardError
-from gpuyard_extender.certificates import Files
+from gpuyard_extender.transport.certificates import Files
 from gpuyard_kube import arguments, documents, logs
 from gpuyard_kube.documents import InvalidDocumentError
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from gpuyard import vocabulary
 from gpuyard.placing.cluster import Placement
 from gpuyard.writes import PatchType, Write
-from gpuyard_extender import scheduling
-from gpuyard_extender.ledger import Ledger
-from gpuyard_extender.pods import Pod
-from gpuyard_extender.tally import Tally
+from gpuyard_extender.deciding import scheduling
+from gpuyard_extender.ledger.ledger import Ledger
+from gpuyard_extender.ledger.pods import Pod
+from gpuyard_extender.reporting.tally import Tally
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 

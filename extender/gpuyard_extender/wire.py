@@ -9,11 +9,12 @@ from typing import Any
 
 from gpuyard.preempting.stakes import Victims
 from gpuyard.writes import JSON
-from gpuyard_extender import pods, settings
-from gpuyard_extender.binding import BindRequest
-from gpuyard_extender.named_victims import Given
-from gpuyard_extender.pods import Pod
-from gpuyard_extender.scheduling import Filtered
+from gpuyard_extender import settings
+from gpuyard_extender.binding.binding import BindRequest
+from gpuyard_extender.deciding.named_victims import Given
+from gpuyard_extender.deciding.scheduling import Filtered
+from gpuyard_extender.ledger import pods
+from gpuyard_extender.ledger.pods import Pod
 
 Read = Callable[[JSON], Pod | None]
 

@@ -12,9 +12,10 @@ from gpuyard import vocabulary
 from gpuyard_kube.api import Api
 from gpuyard_kube.recording import Recorder, Source, Told
 from gpuyard_kube.runtime import Runtime
-from gpuyard_operator import groups, reasons
 from gpuyard_operator.cache import Cache
-from gpuyard_operator.groups import Key
+from gpuyard_operator.deciding import reasons
+from gpuyard_operator.objects import groups
+from gpuyard_operator.objects.groups import Key
 from gpuyard_operator.work_item import WorkItem
 
 LASTING_SECONDS: Final = 2.0

@@ -12,19 +12,20 @@ from gpuyard.groups import queues, reservations
 from gpuyard.groups.plans import PlanRequest
 from gpuyard.writes import JSON, Reply, Write
 from gpuyard_kube.store import Change, Index, Store, version
-from gpuyard_operator import demands, groups, nodes, pods, queueing_hints
-from gpuyard_operator.contested import Contested
-from gpuyard_operator.demands import Demand
-from gpuyard_operator.groups import Key
-from gpuyard_operator.headroom import Headroom
-from gpuyard_operator.lost_seats import LostSeats
-from gpuyard_operator.nodes import NodeFacts
-from gpuyard_operator.pods import PodFacts
-from gpuyard_operator.queue_cache import QueueCache
-from gpuyard_operator.queueing_hints import Openings
-from gpuyard_operator.shapes import sound
-from gpuyard_operator.victims import Victims
-from gpuyard_operator.view import View
+from gpuyard_operator.deciding.lost_seats import LostSeats
+from gpuyard_operator.deciding.victims import Victims
+from gpuyard_operator.deciding.view import View
+from gpuyard_operator.objects import groups, nodes, pods
+from gpuyard_operator.objects.contested import Contested
+from gpuyard_operator.objects.groups import Key
+from gpuyard_operator.objects.nodes import NodeFacts
+from gpuyard_operator.objects.pods import PodFacts
+from gpuyard_operator.objects.shapes import sound
+from gpuyard_operator.queues.queue_cache import QueueCache
+from gpuyard_operator.room import demands, queueing_hints
+from gpuyard_operator.room.demands import Demand
+from gpuyard_operator.room.headroom import Headroom
+from gpuyard_operator.room.queueing_hints import Openings
 
 PATHS = {
     "podgroups": f"/apis/{vocabulary.POD_GROUP_API}/podgroups",

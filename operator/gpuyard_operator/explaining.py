@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from gpuyard.groups import queues
 from gpuyard.verdicts import SCHEDULED
 from gpuyard.writes import JSON
-from gpuyard_operator import groups
 from gpuyard_operator.cache import Cache
-from gpuyard_operator.groups import Key
+from gpuyard_operator.objects import groups
+from gpuyard_operator.objects.groups import Key
 
 
 def explain_queue(name: str, listed: Mapping[str, Iterable[JSON]], now: float) -> JSON | None:

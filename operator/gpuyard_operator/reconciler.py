@@ -18,15 +18,15 @@ from gpuyard_kube.api import Api
 from gpuyard_kube.recording import Recorder, Source, Told
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
-from gpuyard_operator.admission import Admission
-from gpuyard_operator.asking import Answered, Known
 from gpuyard_operator.cache import Cache, items
-from gpuyard_operator.groups import Key
-from gpuyard_operator.queue_status import QueueStatus
-from gpuyard_operator.reconcile import reconcile
+from gpuyard_operator.deciding.admission import Admission
+from gpuyard_operator.deciding.asking import Answered, Known
+from gpuyard_operator.deciding.reconcile import reconcile
+from gpuyard_operator.deciding.view import Decision
+from gpuyard_operator.objects.groups import Key
+from gpuyard_operator.queues.queue_status import QueueStatus
 from gpuyard_operator.tally import Tally
 from gpuyard_operator.unschedulable import Unschedulable
-from gpuyard_operator.view import Decision
 from gpuyard_operator.work_item import WorkItem
 
 RETRY_SECONDS = 1.0

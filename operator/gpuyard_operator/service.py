@@ -18,7 +18,7 @@ from gpuyard_kube.runtime import Runtime
 from gpuyard_operator import tally
 from gpuyard_operator.announcing import Announcer
 from gpuyard_operator.cache import CROWDS, OTHERS, Cache, items
-from gpuyard_operator.groups import Key
+from gpuyard_operator.objects.groups import Key
 from gpuyard_operator.reconciler import Planner, Reconciler, Site
 from gpuyard_operator.tally import Tally
 from gpuyard_operator.unschedulable import Unschedulable

@@ -15,13 +15,13 @@ from typing import Final
 
 from gpuyard.groups.plans import Planned, Unplaceable
 from gpuyard_kube.runtime import Runtime
-from gpuyard_operator import workloads
-from gpuyard_operator.asking import Answered
 from gpuyard_operator.cache import Cache
-from gpuyard_operator.demands import Demand
-from gpuyard_operator.groups import Key
-from gpuyard_operator.queueing_hints import Opening, ends_help
-from gpuyard_operator.workloads import Rank
+from gpuyard_operator.deciding.asking import Answered
+from gpuyard_operator.objects.groups import Key
+from gpuyard_operator.queues import workloads
+from gpuyard_operator.queues.workloads import Rank
+from gpuyard_operator.room.demands import Demand
+from gpuyard_operator.room.queueing_hints import Opening, ends_help
 
 FEW: Final = 50
 """So many groups look again at every change."""

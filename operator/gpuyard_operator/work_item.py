@@ -12,10 +12,10 @@ from gpuyard.groups.plans import Unready
 from gpuyard.writes import JSON
 from gpuyard_kube.recording import Told
 from gpuyard_kube.runtime import Signal
-from gpuyard_operator.asking import TRIES, Answered
-from gpuyard_operator.commit import Seen
-from gpuyard_operator.groups import Key
-from gpuyard_operator.members import node_of
+from gpuyard_operator.deciding.asking import TRIES, Answered
+from gpuyard_operator.deciding.commit import Seen
+from gpuyard_operator.objects.groups import Key
+from gpuyard_operator.objects.members import node_of
 
 SPENT = Unready("the places reserved last were given up")
 """What is left of an answer whose places were recorded."""

@@ -9,7 +9,7 @@ import orjson
 
 from gpuyard.groups import queues
 from gpuyard.writes import JSON, Reply
-from gpuyard_extender.app import create_app
+from gpuyard_extender.web.app import create_app
 from tests.extender.builders import Stage
 
 

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gpuyard_cli import auditing, extender_access
-from gpuyard_cli.auditing import Audited
+from gpuyard_cli import extender_access
 from gpuyard_cli.main import main
+from gpuyard_cli.scenarios import auditing
+from gpuyard_cli.scenarios.auditing import Audited
 from tests.gpuyard.audited import GPUS, NOTHING, Books, Tenant, holding
 
 ONE = Tenant("one", holding(0))

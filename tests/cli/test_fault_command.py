@@ -6,9 +6,9 @@ from gpuyard import vocabulary, yard
 from gpuyard.annotations import read_inventory
 from gpuyard.writes import JSON
 from gpuyard_cli import fault_command
-from gpuyard_cli.injections import DriverFault, gpu_fault, link_fault, node_fault
 from gpuyard_cli.inputs import InvalidInputError
 from gpuyard_cli.main import main
+from gpuyard_cli.scenarios.injections import DriverFault, gpu_fault, link_fault, node_fault
 from gpuyard_cluster.wiring.steps import StepsYard
 
 BRIDGED = [{"model": "NVIDIA-A100-PCIE-40GB", "nvlink": domain} for domain in (0, 0, 1)]

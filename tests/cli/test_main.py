@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from gpuyard_cli import run_command, running
+from gpuyard_cli import run_command
+from gpuyard_cli.backends import running
 from gpuyard_cli.main import main
 from gpuyard_cli.run_command import EXAMPLES
 from tests.cli.written import pod, scenario, step, write_example

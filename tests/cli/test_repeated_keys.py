@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuyard_cli import examples, yard_files
 from gpuyard_cli.imported import cluster
 from gpuyard_cli.inputs import named, parsed
+from gpuyard_cli.scenarios import examples, yard_files
 from gpuyard_device_plugin.assembly import plugin_spec
 from gpuyard_extender import settings
 from gpuyard_replay import traces
@@ -100,6 +100,6 @@ def test_nobody_else_reads_yaml_that_people_write() -> None:
         "kube/gpuyard_kube/documents.py",
         "cluster/gpuyard_cluster/apiserver/wire/encoding.py",
         "cluster/gpuyard_cluster/wiring/manifests.py",
-        "cli/gpuyard_cli/kubeconfig.py",
-        "cli/gpuyard_cli/nearby.py",
+        "cli/gpuyard_cli/connecting/kubeconfig.py",
+        "cli/gpuyard_cli/connecting/nearby.py",
     }

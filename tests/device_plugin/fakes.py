@@ -12,7 +12,7 @@ from gpuyard.hardware.inventory import Sharing, SharingMode
 from gpuyard.pods.amounts import ContainerKind, containers_of
 from gpuyard.pods.requests import is_device_resource
 from gpuyard.writes import JSON, Reply, Write
-from gpuyard_device_plugin.config import PluginConfig
+from gpuyard_device_plugin.config.config import PluginConfig
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.kubelet_api import podresources_v1_pb2 as podresources
 from gpuyard_device_plugin.service import AllocationRefusedError, DevicePlugin

@@ -6,7 +6,7 @@ from gpuyard.hardware.gpus import Instance
 from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingMode
 from gpuyard.pods.limits import Limits
 from gpuyard_device_plugin import dcgm
-from gpuyard_device_plugin.accounting import Holder
+from gpuyard_device_plugin.allocating.accounting import Holder
 from tests.device_plugin.fakes import NODE, gpus, pod
 from tests.device_plugin.test_metrics import scraped
 from tests.device_plugin.world import World

@@ -9,9 +9,9 @@ from gpuyard import vocabulary
 from gpuyard.annotations import read_inventory
 from gpuyard.hardware.inventory import Device, MigStrategy
 from gpuyard.writes import JSON
-from gpuyard_device_plugin.config import PluginConfig
+from gpuyard_device_plugin.config.config import PluginConfig
+from gpuyard_device_plugin.devices.on_demand import PATIENCE_SECONDS, TEAR_DOWN_SECONDS
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
-from gpuyard_device_plugin.on_demand import PATIENCE_SECONDS, TEAR_DOWN_SECONDS
 from gpuyard_device_plugin.service import AllocationRefusedError, NotReadyError, PluginSpec
 from tests.device_plugin.fakes import NODE, gpus, pod
 from tests.device_plugin.world import World

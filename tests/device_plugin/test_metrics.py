@@ -7,10 +7,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from gpuyard import vocabulary
+from gpuyard_device_plugin.allocating.tally import Outcome
 from gpuyard_device_plugin.kubelet_api import deviceplugin_v1beta1_pb2 as kubelet
 from gpuyard_device_plugin.pages import pages
 from gpuyard_device_plugin.service import AllocationRefusedError
-from gpuyard_device_plugin.tally import Outcome
 from tests.device_plugin.fakes import pod
 from tests.device_plugin.world import World
 

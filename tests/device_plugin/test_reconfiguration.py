@@ -9,7 +9,7 @@ import pytest
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON, Write
 from gpuyard_cluster.wiring.steps import StepsYard
-from gpuyard_device_plugin.advertised import FORGET_SECONDS
+from gpuyard_device_plugin.devices.advertised import FORGET_SECONDS
 from tests.stepping import settle
 
 GPU, SHARED = vocabulary.GPU, vocabulary.GPU_SHARED

@@ -7,8 +7,8 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON
-from gpuyard_device_plugin import cdi
 from gpuyard_device_plugin.assembly import plugin_spec
+from gpuyard_device_plugin.containers import cdi
 from gpuyard_device_plugin.ports import Sources
 from gpuyard_device_plugin.reloading import Reloading
 from tests.device_plugin.fakes import NODE

@@ -38,11 +38,11 @@ COVERED = {
     "test_it_tries_again_when_the_kubelet_refuses",
     "FGO the socket stays behind": "device_plugin/test_main.py::"
     "test_it_registers_writes_on_its_node_and_leaves_nothing_behind_at_sigterm",
-    "NDP#1432 an id twice in the variable": "device_plugin/test_grants.py::"
+    "NDP#1432 an id twice in the variable": "device_plugin/containers/test_grants.py::"
     "test_by_default_a_variable_names_the_devices_once_and_by_index",
-    "NDP#491, #1788 both replicas on one GPU": "device_plugin/test_admissions.py::"
+    "NDP#491, #1788 both replicas on one GPU": "device_plugin/allocating/test_admissions.py::"
     "test_shares_are_spread_and_named_once",
-    "NDP#728 two MIG resources in one container": "device_plugin/test_smi.py::"
+    "NDP#728 two MIG resources in one container": "device_plugin/containers/test_smi.py::"
     "test_it_lists_gpus_and_instances",
     "k/k#59629, NDP#61 all GPUs for who asks for none": "cluster/wiring/test_gpu_screen.py::"
     "test_a_container_without_devices_prints_nothing",
@@ -50,21 +50,21 @@ COVERED = {
     "test_thousands_of_shares_are_dealt_out_evenly_and_each_once",
     "NDP#546, #439 NVLink is not looked at": "gpuyard/placing/test_choice.py::"
     "test_whole_gpus_go_together_by_topology",
-    "volcano-vgpu#152 a list that is too long": "device_plugin/test_node_inventory.py::"
+    "volcano-vgpu#152 a list that is too long": "device_plugin/devices/test_node_inventory.py::"
     "test_a_list_that_the_kubelet_could_not_take_is_refused_before_it_is_made",
-    "NDP#189, #1014 unhealthy for ever": "device_plugin/test_health.py::"
+    "NDP#189, #1014 unhealthy for ever": "device_plugin/devices/test_health.py::"
     "test_a_gpu_with_an_xid_is_sick_until_the_annotation_goes",
-    "NDP#1974 which XIDs count": "device_plugin/test_health.py::"
+    "NDP#1974 which XIDs count": "device_plugin/devices/test_health.py::"
     "test_xids_can_be_turned_off_and_on_as_with_nvidias_plugin",
     "NDP#221 ready without devices": "device_plugin/test_shell.py::"
     "test_it_is_ready_while_the_kubelet_watches_and_no_longer",
-    "NDP health.go one replica of a sick GPU": "device_plugin/test_health.py::"
+    "NDP health.go one replica of a sick GPU": "device_plugin/devices/test_health.py::"
     "test_all_shares_of_a_gpu_fall_sick_with_it",
-    "NDP#990, #321 replicas without effect": "device_plugin/test_node_inventory.py::"
+    "NDP#990, #321 replicas without effect": "device_plugin/devices/test_node_inventory.py::"
     "test_replicas_multiply_the_devices",
-    "NDP#929, #1762 more than one share": "device_plugin/test_allocations.py::"
+    "NDP#929, #1762 more than one share": "device_plugin/allocating/test_allocations.py::"
     "test_more_than_one_share_is_refused_only_where_that_is_configured",
-    "NDP#732 the label of replicas": "device_plugin/test_gfd.py::"
+    "NDP#732 the label of replicas": "device_plugin/publishing/test_gfd.py::"
     "test_shares_show_in_replicas_and_in_the_product_unless_renamed",
     "NDP#1668 an example configuration that fails": "e2e/test_examples.py::"
     "test_an_example_does_on_steps_what_its_scenario_says",
@@ -72,18 +72,18 @@ COVERED = {
     "test_what_cannot_be_used_is_said_and_the_last_good_one_stays",
     "NDP#1462 1g+me is counted as 1g": "gpuyard/test_vocabulary.py::"
     "test_a_mig_resource_is_named_as_nvidia_names_it",
-    "NDP#397 and GO#479 strategy single on unlike GPUs": "device_plugin/test_node_inventory.py::"
+    "NDP#397 and GO#479 strategy single on unlike GPUs": "device_plugin/devices/test_node_inventory.py::"
     "test_strategy_single_wants_all_alike",
-    "nos#25 an empty MIG GPU blocks its node": "device_plugin/test_node_inventory.py::"
+    "nos#25 an empty MIG GPU blocks its node": "device_plugin/devices/test_node_inventory.py::"
     "test_an_empty_mig_gpu_does_not_block_the_others",
-    "NDP#738, #1501 mixed: gpu.count": "device_plugin/test_gfd.py::"
+    "NDP#738, #1501 mixed: gpu.count": "device_plugin/publishing/test_gfd.py::"
     "test_mixed_counts_physical_gpus_beside_one_group_for_each_profile",
-    "NDP#738, #1501 single: gpu.count": "device_plugin/test_gfd.py::test_single_counts_mig_devices",
+    "NDP#738, #1501 single: gpu.count": "device_plugin/publishing/test_gfd.py::test_single_counts_mig_devices",
     "gpu-feature-discovery#7 a profile's name by rounding": "gpuyard/hardware/test_boards.py::"
     "test_managed_resources_name_every_profile_sorted_and_legally",
     "FGO#177 MIG is never allocatable": "e2e/test_examples.py::"
     "test_an_example_ends_every_step_on_embedded_with_just_what_was_seen_on_steps",
-    "FGO#108, #191, #206 nvidia-smi fails without a variable": "device_plugin/test_smi.py::"
+    "FGO#108, #191, #206 nvidia-smi fails without a variable": "device_plugin/containers/test_smi.py::"
     "test_a_container_without_gpus_has_none",
     "FGO#93 a right is missing": "manifests/test_deployment.py::"
     "test_a_pod_can_change_nothing_but_what_it_is_for",

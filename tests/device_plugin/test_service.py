@@ -1,7 +1,7 @@
 """The plugin of one node as others see it: its lists, its node object, and the events that it takes."""
 
 from gpuyard.writes import JSON
-from gpuyard_device_plugin.config import PluginConfig
+from gpuyard_device_plugin.config.config import PluginConfig
 from gpuyard_device_plugin.ports import PluginSpec
 from tests.device_plugin.fakes import NODE, gpus, pod
 from tests.device_plugin.world import World

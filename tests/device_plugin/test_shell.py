@@ -4,8 +4,8 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.hardware.inventory import MigStrategy, Sharing, SharingMode
-from gpuyard_device_plugin import advertised
-from gpuyard_device_plugin.config import PluginConfig
+from gpuyard_device_plugin.config.config import PluginConfig
+from gpuyard_device_plugin.devices import advertised
 from gpuyard_device_plugin.ports import PluginSpec
 from tests.device_plugin.fakes import NODE, gpus, report
 from tests.device_plugin.scenes import ENDPOINT, GPU, scene, sockets, until

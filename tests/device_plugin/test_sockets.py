@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from gpuyard.hardware.inventory import MigStrategy
 from gpuyard_device_plugin import files
-from gpuyard_device_plugin.config import PluginConfig
+from gpuyard_device_plugin.config.config import PluginConfig
 from gpuyard_device_plugin.ports import PluginSpec
 from gpuyard_device_plugin.server import ResourceServer
 from gpuyard_device_plugin.shell import PluginShell

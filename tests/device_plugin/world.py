@@ -5,7 +5,7 @@ from typing import Any
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
-from gpuyard_device_plugin.pod_devices import PodDevices
+from gpuyard_device_plugin.allocating.pod_devices import PodDevices
 from gpuyard_device_plugin.ports import PluginSpec, Ports
 from gpuyard_device_plugin.service import DevicePlugin
 from tests.device_plugin.fakes import NODE, MemoryApi, TinyKubelet, gpus, report

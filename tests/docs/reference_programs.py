@@ -11,8 +11,8 @@ from gpuyard_cli import commands as gpuyard
 from gpuyard_cluster.wiring.steps import StepsYard
 from gpuyard_device_plugin import metrics as plugin_metrics
 from gpuyard_device_plugin import options as plugin_options
-from gpuyard_extender import metrics as extender_metrics
 from gpuyard_extender import settings as extender_settings
+from gpuyard_extender.web import metrics as extender_metrics
 from gpuyard_operator import metrics as operator_metrics
 from gpuyard_operator import settings as operator_settings
 from tests.docs.markdown import table

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gpuyard_cli.auditing import Accountants, look, settled
+from gpuyard_cli.scenarios.auditing import Accountants, look, settled
 from tests.e2e.stories.cluster import PATIENCE_SECONDS
 
 LOOK_SECONDS = 0.5

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, Write
-from gpuyard_cli.observation import is_live
+from gpuyard_cli.scenarios.observation import is_live
 from tests.e2e import laws
 from tests.e2e.storm import A100, Storm, container, pod, pod_group
 

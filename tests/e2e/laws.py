@@ -18,12 +18,13 @@ from gpuyard.pods.requests import PodRequest
 from gpuyard.policies.registry import POLICIES
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
-from gpuyard_cli.auditing import Audited, look
-from gpuyard_cli.invariants import COMMIT_SECONDS, half_placed, started
-from gpuyard_cli.observation import held_devices, is_live
-from gpuyard_cli.steps_backend import StepsAccounts
+from gpuyard_cli.backends.steps import StepsAccounts
+from gpuyard_cli.scenarios.auditing import Audited, look
+from gpuyard_cli.scenarios.invariants import COMMIT_SECONDS, half_placed, started
+from gpuyard_cli.scenarios.observation import held_devices, is_live
 from gpuyard_cluster.kubelet.service import Kubelet
-from gpuyard_device_plugin import config, node_inventory
+from gpuyard_device_plugin.config import config
+from gpuyard_device_plugin.devices import node_inventory
 from gpuyard_extender.service import Extender
 from tests.e2e.storm import NAMESPACE, Storm
 

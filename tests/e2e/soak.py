@@ -16,9 +16,9 @@ from pathlib import Path
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON, Write
 from gpuyard.yard import YardNode
-from gpuyard_cli import requests
-from gpuyard_cli.injections import gpu_fault, link_fault, node_fault
-from gpuyard_cli.observation import is_live
+from gpuyard_cli.scenarios import requests
+from gpuyard_cli.scenarios.injections import gpu_fault, link_fault, node_fault
+from gpuyard_cli.scenarios.observation import is_live
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_cluster.wiring.node import EmbeddedNode
 
@@ -27,7 +27,7 @@ NODE = "node-1"
 GPUS = 4
 MOST_PODS = 8
 WATCHED = ("gpuyard_cluster.kubelet", "gpuyard_device_plugin", "gpuyard_extender")
-BOUNDED = "gpuyard_extender.history"
+BOUNDED = "gpuyard_extender.reporting.history"
 """It is to grow, up to its bound in bytes (tests/extender)."""
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from gpuyard import vocabulary, yard
 from gpuyard.writes import JSON
-from gpuyard_cli import requests
-from gpuyard_cli.injections import gpu_fault
+from gpuyard_cli.scenarios import requests
+from gpuyard_cli.scenarios.injections import gpu_fault
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.wiring.parts import Options

@@ -6,8 +6,8 @@ import pytest
 
 from gpuyard.auditing.findings import KUBELET, LEDGER, PLAN, PLUGIN, STATUS, Flaw
 from gpuyard.writes import JSON, PatchType, Write
-from gpuyard_cli.auditing import Audited, look
-from gpuyard_cli.steps_backend import StepsAccounts
+from gpuyard_cli.backends.steps import StepsAccounts
+from gpuyard_cli.scenarios.auditing import Audited, look
 from gpuyard_cluster.kubelet.service import Kubelet
 from tests.e2e import laws
 from tests.e2e.storm import NAMESPACE, RESOURCES, YARDS, Storm, container, pod, pod_group

@@ -12,10 +12,10 @@ import pytest
 
 from gpuyard.auditing.findings import Flaw
 from gpuyard.writes import Write
-from gpuyard_cli import runner
-from gpuyard_cli.examples import Example, load
-from gpuyard_cli.runner import Outcome, StepResult
-from gpuyard_cli.steps_backend import StepsBackend
+from gpuyard_cli.backends.steps import StepsBackend
+from gpuyard_cli.scenarios import runner
+from gpuyard_cli.scenarios.examples import Example, load
+from gpuyard_cli.scenarios.runner import Outcome, StepResult
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import Request
 from gpuyard_cluster.wiring.steps import StepsYard

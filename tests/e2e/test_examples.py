@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuyard_cli import runner, running
-from gpuyard_cli.examples import Example, load
-from gpuyard_cli.runner import Outcome
+from gpuyard_cli.backends import running
+from gpuyard_cli.scenarios import runner
+from gpuyard_cli.scenarios.examples import Example, load
+from gpuyard_cli.scenarios.runner import Outcome
 from gpuyard_cluster.wiring.parts import Options
 
 ROOT = Path(__file__).parents[2] / "examples"

@@ -7,7 +7,7 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Write
-from gpuyard_cli import requests
+from gpuyard_cli.scenarios import requests
 from gpuyard_cluster.apiserver.errors import ApiError
 from gpuyard_cluster.apiserver.requests import Request
 from tests.e2e.storm import A100, Storm, container, pod, pod_group

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from gpuyard.auditing.findings import Flaw
 from gpuyard.writes import JSON
-from gpuyard_cli.invariants import COMMIT_SECONDS
+from gpuyard_cli.scenarios.invariants import COMMIT_SECONDS
 from tests.e2e import laws
 from tests.e2e.storm import RESOURCES, YARDS, Storm, container, pod, pod_group
 

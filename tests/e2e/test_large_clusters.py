@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuyard_cli import running
-from gpuyard_cli.examples import load
+from gpuyard_cli.backends import running
+from gpuyard_cli.scenarios.examples import load
 from gpuyard_cluster.wiring import direct_node
 
 ROOT = Path(__file__).parents[2] / "examples"

@@ -7,8 +7,9 @@ import pytest
 
 from gpuyard import yard
 from gpuyard.writes import JSON
-from gpuyard_cli import running, scenario
-from gpuyard_cli.examples import Example
+from gpuyard_cli.backends import running
+from gpuyard_cli.scenarios import scenario
+from gpuyard_cli.scenarios.examples import Example
 from gpuyard_cluster.wiring.parts import Options
 
 DYNAMIC = {"version": "v1", "flags": {"migStrategy": "dynamic"}}

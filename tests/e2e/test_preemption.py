@@ -13,7 +13,7 @@ from gpuyard import vocabulary
 from gpuyard.pods.amounts import requests_of
 from gpuyard.pods.memberships import group_of
 from gpuyard.writes import JSON
-from gpuyard_cli.observation import is_live
+from gpuyard_cli.scenarios.observation import is_live
 from tests.e2e import laws
 from tests.e2e.storm import Storm, container, pod, pod_group
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from gpuyard_cli import running
-from gpuyard_cli.examples import load
+from gpuyard_cli.backends import running
+from gpuyard_cli.scenarios.examples import load
 from gpuyard_cluster.apiserver.storage.storage import Change, Store
 
 ROOT = Path(__file__).parents[2] / "examples"

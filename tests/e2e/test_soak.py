@@ -4,7 +4,7 @@ import asyncio
 import os
 from contextlib import AsyncExitStack
 
-from gpuyard_cli.embedded_backend import EmbeddedAccounts
+from gpuyard_cli.backends.embedded import EmbeddedAccounts
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_kube.http import HttpApi
 from tests.e2e.agreement import agree

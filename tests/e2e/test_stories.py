@@ -12,8 +12,8 @@ import pytest
 from gpuyard import vocabulary, yard
 from gpuyard.narration import Beat
 from gpuyard.writes import JSON, PatchType, Reply, Write
-from gpuyard_cli.embedded_backend import EmbeddedAccounts
-from gpuyard_cli.extender_proxy import NearbyExtender
+from gpuyard_cli.backends.embedded import EmbeddedAccounts
+from gpuyard_cli.connecting.extender_proxy import NearbyExtender
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.parts import Options

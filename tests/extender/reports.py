@@ -8,7 +8,7 @@ HERE = "extender/test_reports"
 HELD = {
     1: (
         "a pod of two GPU containers",
-        "device_plugin/test_admissions",
+        "device_plugin/allocating/test_admissions",
         "test_each_container_gets_its_own_part_of_the_plan",
     ),
     2: (
@@ -18,7 +18,7 @@ HELD = {
     ),
     3: (
         "limits of another pod",
-        "device_plugin/test_admissions",
+        "device_plugin/allocating/test_admissions",
         "test_limits_follow_the_pod_whoever_is_admitted_first_and_over_a_restart",
     ),
     4: ("a pod that writes its own plan", HERE, "test_a_plan_that_a_pod_brings_itself_is_worth_nothing"),
@@ -29,10 +29,14 @@ HELD = {
     ),
     6: (
         "sizes of another pod",
-        "device_plugin/test_admissions",
+        "device_plugin/allocating/test_admissions",
         "test_limits_follow_the_pod_whoever_is_admitted_first_and_over_a_restart",
     ),
-    7: ("a plugin that decides anew", "device_plugin/test_choice", "test_the_plan_is_followed_to_the_letter"),
+    7: (
+        "a plugin that decides anew",
+        "device_plugin/allocating/test_choice",
+        "test_the_plan_is_followed_to_the_letter",
+    ),
     8: ("a plan with more ids than asked", HERE, "test_a_plan_has_just_as_many_ids_as_were_asked_for"),
     9: (
         "Bind to another node than Filter chose",
@@ -51,12 +55,12 @@ HELD = {
     ),
     12: (
         "a metric that is not counted anew",
-        "extender/test_metrics",
+        "extender/web/test_metrics",
         "test_what_is_free_is_counted_anew_after_each_update_of_a_pod",
     ),
     13: (
         "a terminating pod that counts as gone",
-        "extender/test_ledger",
+        "extender/ledger/test_ledger",
         "test_an_ended_pod_holds_nothing_and_a_terminating_one_holds_on",
     ),
     14: (
@@ -76,7 +80,7 @@ HELD = {
     ),
     17: (
         "an init container that changes what counts for a quota",
-        "gang_operator/test_workloads",
+        "gang_operator/queues/test_workloads",
         "test_init_containers_change_nothing_of_what_a_group_holds",
     ),
     18: ("free amounts that wrap below zero", HERE, "test_an_over_committed_node_has_nothing_left"),
@@ -114,7 +118,7 @@ HELD = {
     ),
     27: (
         "a plugin that restarts in between",
-        "device_plugin/test_admissions",
+        "device_plugin/allocating/test_admissions",
         "test_a_plugin_without_memory_still_knows_who_holds_what",
     ),
     28: (
@@ -140,7 +144,7 @@ HELD = {
         "test_shares_by_memory_are_of_a_gpu_that_has_as_much",
     ),
     34: ("a label that is missing", HERE, "test_a_node_without_the_label_is_told_what_it_lacks"),
-    35: ("a question about what is not there", "extender/test_app", "test_a_pod_is_explained_by_name"),
+    35: ("a question about what is not there", "extender/web/test_app", "test_a_pod_is_explained_by_name"),
     36: (
         "several GPU containers that crash",
         "gpuyard/placing/test_placement",
@@ -148,7 +152,7 @@ HELD = {
     ),
     37: (
         "a pod without annotations that crashes",
-        "device_plugin/test_node_pods",
+        "device_plugin/allocating/test_node_pods",
         "test_any_object_at_all_is_read_or_left_out",
     ),
     38: (
@@ -156,10 +160,10 @@ HELD = {
         HERE,
         "test_mig_ids_of_either_form_are_planned_held_and_given_back",
     ),
-    39: ("a layout that nobody can see", "cli/test_top_rows", "test_instances_are_drawn_with_who_has_them"),
+    39: ("a layout that nobody can see", "cli/top/test_rows", "test_instances_are_drawn_with_who_has_them"),
     40: (
         "GPUs without MIG mode that count as cut",
-        "device_plugin/test_gfd",
+        "device_plugin/publishing/test_gfd",
         "test_gpus_with_mig_switched_off_have_no_mig_devices_whatever_the_strategy",
     ),
     41: (
@@ -200,13 +204,13 @@ HELD = {
     ),
     49: (
         "a sick GPU that never recovers",
-        "device_plugin/test_health",
+        "device_plugin/devices/test_health",
         "test_a_gpu_with_an_xid_is_sick_until_the_annotation_goes",
     ),
     50: ("topology of unknown age", HERE, "test_what_is_free_does_not_wait_for_a_new_inventory"),
     51: (
         "preemption without victims that help",
-        "extender/test_preempt_verb",
+        "extender/deciding/test_preempt_verb",
         "test_victims_are_found_where_kube_scheduler_sent_none",
     ),
 }

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from gpuyard_extender.app import create_app
-from gpuyard_extender.asgi import App
-from gpuyard_extender.certificates import Files, FreshContext
-from gpuyard_extender.guard import Guard
-from gpuyard_extender.server import Place, Server
+from gpuyard_extender.transport.asgi import App
+from gpuyard_extender.transport.certificates import Files, FreshContext
+from gpuyard_extender.transport.server import Place, Server
+from gpuyard_extender.web.app import create_app
+from gpuyard_extender.web.guard import Guard
 from tests.extender.builders import Stage, gpu_node
 
 COMPONENT = Path(__file__).parents[2] / "manifests/components/mtls"

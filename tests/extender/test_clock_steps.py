@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from gpuyard.placing.cluster import Placement
 from gpuyard.writes import JSON
 from gpuyard_extender import settings
-from gpuyard_extender.claims import Grade
-from gpuyard_extender.expectations import Expectation
-from gpuyard_extender.ledger import PATHS, Ledger
+from gpuyard_extender.ledger.claims import Grade
+from gpuyard_extender.ledger.expectations import Expectation
+from gpuyard_extender.ledger.ledger import PATHS, Ledger
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from tests.extender.builders import PodServer, device, gpu_node, gpu_pod

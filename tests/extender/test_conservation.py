@@ -15,7 +15,7 @@ from gpuyard import annotations, vocabulary
 from gpuyard.groups import reservations
 from gpuyard.groups.plans import Planned, PlanRequest
 from gpuyard.writes import JSON
-from gpuyard_extender.ledger import PATHS, Ledger
+from gpuyard_extender.ledger.ledger import PATHS, Ledger
 from tests.extender.builders import Stage, gpu_node, gpu_pod, metadata
 
 NODES = ("node-1", "node-2")

@@ -8,9 +8,9 @@ from gpuyard.policies import profiles
 from gpuyard.policies.candidates import Policy
 from gpuyard.policies.registry import DRAWN, POLICIES
 from gpuyard.writes import JSON
+from tests.extender.advice.test_simulating import ask, pod
 from tests.extender.builders import Stage, gpu_node, gpu_pod
 from tests.extender.test_policies import HALF, ONE_G, on_demand
-from tests.extender.test_simulating import ask, pod
 
 COMPANIES = {"known": "bc", "counted": "ad", "mixed": "abcd"}
 """Nodes with four GPUs each. Of `a` and `d` only counts are known; `c` and `d` are in use."""

@@ -6,9 +6,9 @@ from gpuyard import annotations, vocabulary
 from gpuyard.groups.plans import Planned, PlanRequest, Unplaceable
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
+from tests.extender.advice.test_simulating import ask, of_kind
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod
-from tests.extender.test_preempt_verb import offered
-from tests.extender.test_simulating import ask, of_kind
+from tests.extender.deciding.test_preempt_verb import offered
 
 
 def share(name: str, milli: int = 0, memory: str = "", **more: object) -> JSON:

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from gpuyard_extender import main, settings
-from gpuyard_extender.ledger import PATHS
+from gpuyard_extender.ledger.ledger import PATHS
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.runtime import AsyncioRuntime
 from tests.extender.builders import gpu_node, gpu_pod

@@ -12,10 +12,11 @@ from gpuyard.policies.candidates import Policy
 from gpuyard.policies.memory import Informed
 from gpuyard.policies.registry import POLICIES
 from gpuyard.writes import JSON
-from gpuyard_extender import pods, scheduling
-from gpuyard_extender.experience import Experience
-from gpuyard_extender.ledger import Ledger
-from gpuyard_extender.pods import Pod
+from gpuyard_extender.deciding import scheduling
+from gpuyard_extender.ledger import pods
+from gpuyard_extender.ledger.experience import Experience
+from gpuyard_extender.ledger.ledger import Ledger
+from gpuyard_extender.ledger.pods import Pod
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod
 
 ONE_G, HALF = (vocabulary.mig_resource(name) for name in ("1g.5gb", "3g.20gb"))

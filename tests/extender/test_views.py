@@ -17,10 +17,11 @@ from gpuyard.policies.candidates import best
 from gpuyard.policies.registry import POLICIES
 from gpuyard.verdicts import Rejection
 from gpuyard.writes import JSON
-from gpuyard_extender import pods, scheduling
-from gpuyard_extender.claims import Grade
-from gpuyard_extender.ledger import Ledger
-from gpuyard_extender.pods import Pod
+from gpuyard_extender.deciding import scheduling
+from gpuyard_extender.ledger import pods
+from gpuyard_extender.ledger.claims import Grade
+from gpuyard_extender.ledger.ledger import Ledger
+from gpuyard_extender.ledger.pods import Pod
 from tests.extender.builders import device, gpu_node, gpu_pod
 from tests.gpuyard.builders import gpus, split
 

@@ -4,7 +4,8 @@ import tracemalloc
 
 import pytest
 
-from gpuyard_extender import scheduling, waking
+from gpuyard_extender import waking
+from gpuyard_extender.deciding import scheduling
 from tests.extender.builders import Stage, device, gpu_node, gpu_pod
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from gpuyard.verdicts import Reason
 from gpuyard_extender import wire
-from gpuyard_extender.binding import BindRequest
-from gpuyard_extender.scheduling import Filtered
+from gpuyard_extender.binding.binding import BindRequest
+from gpuyard_extender.deciding.scheduling import Filtered
 from tests.extender.builders import gpu_node, gpu_pod
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable
 from gpuyard.verdicts import Reason, Rejection
-from gpuyard_operator.asking import RETRY_SECONDS
-from gpuyard_operator.reconcile import REFRESH_SECONDS
+from gpuyard_operator.deciding.asking import RETRY_SECONDS
+from gpuyard_operator.deciding.reconcile import REFRESH_SECONDS
 from tests.gang_operator.world import World, group_path, node_path, pod_path
 
 EVENTS = "/api/v1/namespaces/default/events"

@@ -3,8 +3,8 @@
 import pytest
 
 from gpuyard.groups.plans import PlanAnswer, PlanRequest
-from gpuyard_operator.asking import RETRY_SECONDS
 from gpuyard_operator.cache import PATHS
+from gpuyard_operator.deciding.asking import RETRY_SECONDS
 from tests.gang_operator.world import World, group_path
 
 

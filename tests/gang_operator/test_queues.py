@@ -12,9 +12,9 @@ from gpuyard.groups.queues import Queue
 from gpuyard.pods.amounts import Amounts
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON, Reply, Write
-from gpuyard_operator.groups import Key
-from gpuyard_operator.queue_state import QueueState
-from gpuyard_operator.workloads import HEAD_SECONDS
+from gpuyard_operator.objects.groups import Key
+from gpuyard_operator.queues.queue_state import QueueState
+from gpuyard_operator.queues.workloads import HEAD_SECONDS
 from tests.gang_operator.world import World, group_path, node_path, pod_path
 
 

@@ -10,7 +10,7 @@ from gpuyard_cluster.clock import Steps
 from gpuyard_extender import settings
 from gpuyard_kube.runtime import Signal
 from gpuyard_operator.cache import PATHS
-from gpuyard_operator.commit import HALF_SECONDS, LEAST_SECONDS
+from gpuyard_operator.deciding.commit import HALF_SECONDS, LEAST_SECONDS
 from gpuyard_operator.service import Operator
 from tests.gang_operator.world import PLACES_SECONDS, World
 

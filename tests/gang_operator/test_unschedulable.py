@@ -12,9 +12,10 @@ from gpuyard.groups.plans import PlanAnswer, PlanRequest, Unplaceable
 from gpuyard.groups.reservations import Reservation, Seat
 from gpuyard.verdicts import Reason, Rejection
 from gpuyard_kube.store import Change
-from gpuyard_operator import demands, nodes, pods
-from gpuyard_operator.asking import RETRY_SECONDS, SETTLE_SECONDS
-from gpuyard_operator.headroom import Headroom
+from gpuyard_operator.deciding.asking import RETRY_SECONDS, SETTLE_SECONDS
+from gpuyard_operator.objects import nodes, pods
+from gpuyard_operator.room import demands
+from gpuyard_operator.room.headroom import Headroom
 from gpuyard_operator.unschedulable import A_SECOND, FEW, LOOK_SECONDS
 from tests.gang_operator.world import World, group_path, node_path, pod_path
 

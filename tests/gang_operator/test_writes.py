@@ -3,7 +3,7 @@
 import pytest
 
 from gpuyard.groups.plans import Unplaceable
-from tests.gang_operator.test_preemption import full
+from tests.gang_operator.deciding.test_preemption import full
 from tests.gang_operator.world import World, group_path, pod_path
 
 SIZE = 6

@@ -16,9 +16,9 @@ from gpuyard.verdicts import Reason, Rejection
 from gpuyard.writes import JSON
 from gpuyard_cluster.apiserver.direct import feed
 from gpuyard_cluster.clock import Steps
-from gpuyard_operator import groups
 from gpuyard_operator.cache import PATHS
-from gpuyard_operator.commit import LEAST_SECONDS
+from gpuyard_operator.deciding.commit import LEAST_SECONDS
+from gpuyard_operator.objects import groups
 from gpuyard_operator.service import Operator
 from tests.gang_operator.recorder import CRDS, DEFINITIONS, Recorder
 

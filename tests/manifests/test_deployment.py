@@ -15,11 +15,11 @@ from gpuyard_cluster.apiserver.direct import DirectApi
 from gpuyard_cluster.apiserver.server import APIServer
 from gpuyard_cluster.clock import Steps
 from gpuyard_cluster.scheduler.pods import PROFILES
-from gpuyard_extender.app import beside_the_verbs
-from gpuyard_extender.metrics import Metrics
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
 from gpuyard_extender.settings import parser as extender_parser
+from gpuyard_extender.web.app import beside_the_verbs
+from gpuyard_extender.web.metrics import Metrics
 from gpuyard_operator.settings import parser as operator_parser
 
 ROOT = Path(__file__).parents[2]

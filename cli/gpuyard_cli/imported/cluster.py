@@ -11,7 +11,8 @@ from gpuyard_cli.imported import groups, nodes, objects, pods
 from gpuyard_cli.imported.nodes import ImportedNode
 from gpuyard_cli.imported.notes import Notes
 from gpuyard_cli.inputs import InvalidInputError
-from gpuyard_device_plugin import config, node_inventory
+from gpuyard_device_plugin.config import config
+from gpuyard_device_plugin.devices import node_inventory
 from gpuyard_kube.api import Api
 
 _Made = TypeVar("_Made")

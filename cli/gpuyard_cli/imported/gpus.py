@@ -1,7 +1,7 @@
 """The GPUs of an existing node, from what its labels and counts say.
 
-Reads what gpu-feature-discovery and the device plugin of NVIDIA write (rules: `gpuyard_device_plugin.gfd`).
-Where the node has our own inventory, everything is known.
+Reads what gpu-feature-discovery and the device plugin of NVIDIA write (`gpuyard_device_plugin.publishing.gfd` has the
+rules). Where the node has our own inventory, everything is known.
 
 | strategy | nvidia.com/gpu counts | so the physical GPUs are |
 |---|---|---|

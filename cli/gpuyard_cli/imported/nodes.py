@@ -10,7 +10,7 @@ from gpuyard.writes import JSON, PatchType, Write
 from gpuyard.yard import YardNode
 from gpuyard_cli.imported import gpus
 from gpuyard_cli.imported.notes import Notes
-from gpuyard_device_plugin import gfd
+from gpuyard_device_plugin.publishing import gfd
 
 _OURS = (vocabulary.YARD_NODE, vocabulary.FAKE_GPUS)
 

@@ -7,7 +7,7 @@ from gpuyard import vocabulary
 from gpuyard.pods import memberships
 from gpuyard.writes import JSON
 from gpuyard_cli.imported.notes import Notes
-from gpuyard_cli.observation import is_live, stays
+from gpuyard_cli.scenarios.observation import is_live, stays
 
 _KEPT = ("name", "namespace", "labels", "annotations")
 _STATIC = "kubernetes.io/config."

@@ -35,7 +35,7 @@ from gpuyard_cluster.wiring.node import EmbeddedNode
 from gpuyard_cluster.wiring.operator import OperatorThread
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.security import Door
-from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
+from gpuyard_extender.ledger.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Observer
 from gpuyard_kube.http import HttpApi
 from gpuyard_kube.informer import Informer

@@ -2,9 +2,9 @@
 
 from gpuyard_cluster.listening import Guest, listen
 from gpuyard_cluster.wiring.parts import Options
-from gpuyard_extender.app import create_app
 from gpuyard_extender.service import Extender
-from gpuyard_extender.ui.routes import Page
+from gpuyard_extender.web.app import create_app
+from gpuyard_extender.web.ui.routes import Page
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 

@@ -25,11 +25,11 @@ from gpuyard_cluster.scheduler.extenders import Extender as ConfiguredExtender
 from gpuyard_cluster.scheduler.extenders import ExtenderClient, ExtenderConfig
 from gpuyard_cluster.scheduler.service import Scheduler
 from gpuyard_cluster.wiring import gpu_screen
-from gpuyard_device_plugin import config
+from gpuyard_device_plugin.config import config
 from gpuyard_device_plugin.service import DevicePlugin, PluginSpec, Ports
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
-from gpuyard_extender.ui.controls import Controls
+from gpuyard_extender.web.ui.controls import Controls
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator.reconciler import Planner

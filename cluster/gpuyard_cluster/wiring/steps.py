@@ -22,7 +22,7 @@ from gpuyard_cluster.wiring.direct import DirectExtender, DirectPodResources, co
 from gpuyard_cluster.wiring.mortal import MortalApi, Part, Watcher
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_device_plugin.service import DevicePlugin, Ports
-from gpuyard_extender.ledger import PATHS as EXTENDER_RESOURCES
+from gpuyard_extender.ledger.ledger import PATHS as EXTENDER_RESOURCES
 from gpuyard_kube.api import Api
 from gpuyard_kube.runtime import Runtime
 from gpuyard_operator.cache import PATHS as OPERATOR_RESOURCES

@@ -13,7 +13,7 @@ from gpuyard.hardware.inventory import Inventory, MigStrategy, Sharing, SharingM
 from gpuyard.writes import JSON
 from gpuyard_cli.imported import gpus
 from gpuyard_cli.imported.notes import Notes
-from gpuyard_device_plugin import config
+from gpuyard_device_plugin.config import config
 
 H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": "8"}
 T4 = {

@@ -18,7 +18,7 @@ from gpuyard.yard import YardNode
 from gpuyard_cluster.wiring import direct_node, manifests
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_cluster.wiring.parts import Options
-from gpuyard_device_plugin.config import InvalidConfigError
+from gpuyard_device_plugin.config.config import InvalidConfigError
 
 PODS = "/api/v1/namespaces/default/pods"
 GPUS = {"model": "NVIDIA-A100-SXM4-40GB", "count": 1}

@@ -8,7 +8,7 @@ import pytest
 from gpuyard import yard
 from gpuyard.hardware.inventory import Inventory, MigStrategy
 from gpuyard_cluster.wiring import gpu_screen
-from gpuyard_device_plugin import smi
+from gpuyard_device_plugin.containers import smi
 
 (NODE,) = yard.parse(
     {

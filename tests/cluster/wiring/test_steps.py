@@ -10,7 +10,7 @@ from gpuyard import yard
 from gpuyard.writes import JSON, PatchType, Write
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_cluster.wiring.steps import StepsYard
-from gpuyard_device_plugin.config import InvalidConfigError
+from gpuyard_device_plugin.config.config import InvalidConfigError
 
 A100 = "NVIDIA-A100-SXM4-40GB"
 PODS = "/api/v1/namespaces/default/pods"

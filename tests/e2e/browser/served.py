@@ -8,11 +8,11 @@ from typing import Any
 
 from gpuyard.writes import JSON
 from gpuyard_cluster.clock import Steps
-from gpuyard_extender.app import create_app
-from gpuyard_extender.guard import Guard, Refusal
 from gpuyard_extender.service import Extender
 from gpuyard_extender.settings import Settings
-from gpuyard_extender.ui.routes import Page
+from gpuyard_extender.web.app import create_app
+from gpuyard_extender.web.guard import Guard, Refusal
+from gpuyard_extender.web.ui.routes import Page
 from gpuyard_kube.runtime import AsyncioRuntime
 from tests.extender import served
 from tests.extender.builders import PodServer

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, Page, expect
 
-from tests.cli.test_up import Up, core, kubeconfig
+from tests.cli.up.test_command import Up, core, kubeconfig
 from tests.e2e.browser.conftest import PATIENCE, Open
 
 expect.set_options(timeout=PATIENCE)

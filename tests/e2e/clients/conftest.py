@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuyard import yard
-from gpuyard_cli import kubeconfig as kubeconfigs
+from gpuyard_cli.connecting import kubeconfig as kubeconfigs
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_cluster.wiring.security import LockedDoor
 

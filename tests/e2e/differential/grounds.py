@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gpuyard_cli import kind_backend
-from gpuyard_cli.extender_proxy import ExtenderProxy
+from gpuyard_cli.backends import kind as kind_backend
+from gpuyard_cli.connecting.extender_proxy import ExtenderProxy
 from gpuyard_cluster.wiring.embedded import EmbeddedYard
 from gpuyard_cluster.wiring.parts import Options
 from gpuyard_kube.http import HttpApi

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from gpuyard import vocabulary
 from gpuyard.writes import Write
-from gpuyard_cli import kind_backend
-from gpuyard_cli.live_accounts import LiveAccounts
-from gpuyard_cli.observation import offered
+from gpuyard_cli.backends import kind as kind_backend
+from gpuyard_cli.backends.live_accounts import LiveAccounts
+from gpuyard_cli.scenarios.observation import offered
 from gpuyard_kube.http import HttpApi
 from tests.e2e.agreement import agree
 from tests.e2e.kind.hands import KindHands

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpuyard_cli import kind_backend
-from gpuyard_cli.live_accounts import LiveAccounts
+from gpuyard_cli.backends import kind as kind_backend
+from gpuyard_cli.backends.live_accounts import LiveAccounts
 from tests.e2e.agreement import agree
 from tests.e2e.kind.table import Table
 from tests.e2e.operators.conftest import operators

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Reply, Write
-from gpuyard_cli.extender_proxy import ExtenderProxy
+from gpuyard_cli.connecting.extender_proxy import ExtenderProxy
 from gpuyard_kube.http import HttpApi
 from tests.e2e.kind.commands import COMMAND_SECONDS, inside, plugin_container, plugin_process, run
 from tests.e2e.stories.cluster import until

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from gpuyard_cli.runner import Outcome
+from gpuyard_cli.scenarios.runner import Outcome
 
 
 @dataclass

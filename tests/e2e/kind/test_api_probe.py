@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from gpuyard_cli import kind_backend
+from gpuyard_cli.backends import kind as kind_backend
 from tests.e2e.conformance import probe
 from tests.e2e.kind.commands import inside
 from tests.e2e.kind.hands import KindHands

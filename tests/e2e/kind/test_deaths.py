@@ -7,8 +7,8 @@ by itself, and meanwhile calls those that are gone. A device plugin that dies is
 import asyncio
 
 from gpuyard import vocabulary, yard
-from gpuyard_cli.kind_yard import KindYard
-from gpuyard_cli.live_accounts import LiveAccounts
+from gpuyard_cli.backends.kind_yard import KindYard
+from gpuyard_cli.backends.live_accounts import LiveAccounts
 from tests.e2e.agreement import agree
 from tests.e2e.kind.cluster import KindCluster, play
 from tests.e2e.stories.cluster import until

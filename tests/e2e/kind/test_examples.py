@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuyard_cli import kind_backend, running
-from gpuyard_cli.examples import Example, load
-from gpuyard_cli.runner import Outcome
+from gpuyard_cli.backends import kind as kind_backend
+from gpuyard_cli.backends import running
+from gpuyard_cli.scenarios.examples import Example, load
+from gpuyard_cli.scenarios.runner import Outcome
 from tests.e2e.kind.table import Table
 
 ROOT = Path(__file__).parents[3] / "examples"

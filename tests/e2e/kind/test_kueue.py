@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from gpuyard.writes import PatchType, Write
-from gpuyard_cli import kind_backend
+from gpuyard_cli.backends import kind as kind_backend
 from tests.e2e.kind.cluster import play
 from tests.e2e.operators import kueue
 from tests.e2e.operators.gangs import Place

@@ -8,8 +8,8 @@ import yaml
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Write
-from gpuyard_cli.live_accounts import LiveAccounts
-from gpuyard_cli.observation import offered
+from gpuyard_cli.backends.live_accounts import LiveAccounts
+from gpuyard_cli.scenarios.observation import offered
 from tests.e2e.agreement import agree
 from tests.e2e.kind.cluster import WORKERS, KindCluster, play
 from tests.e2e.kind.commands import run

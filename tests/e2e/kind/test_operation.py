@@ -9,7 +9,7 @@ import pytest
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, PatchType, Write
-from gpuyard_cli.extender_proxy import ExtenderProxy
+from gpuyard_cli.connecting.extender_proxy import ExtenderProxy
 from tests.e2e.kind.cluster import play
 from tests.e2e.kind.hands import PARTS
 from tests.e2e.stories.cluster import Cluster, faults, until

@@ -1,7 +1,7 @@
 """The live yard on a real cluster: behind a token, and for looking alone."""
 
 from gpuyard import vocabulary
-from gpuyard_cli.extender_proxy import ExtenderProxy
+from gpuyard_cli.connecting.extender_proxy import ExtenderProxy
 from tests.e2e.kind.cluster import play
 from tests.e2e.kind.test_operation import asked
 from tests.e2e.stories.cluster import Cluster, node_of, until

@@ -7,7 +7,7 @@ from typing import Final
 
 from gpuyard import vocabulary
 from gpuyard.writes import JSON, Write
-from gpuyard_cli import kind_backend
+from gpuyard_cli.backends import kind as kind_backend
 from gpuyard_kube.http import HttpApi
 from tests.e2e.operators.programs import Running
 from tests.e2e.stories.cluster import faults, held, node_of, until

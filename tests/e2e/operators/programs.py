@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from gpuyard.writes import JSON, Write
-from gpuyard_cli import kind_backend
+from gpuyard_cli.backends import kind as kind_backend
 from gpuyard_kube.http import HttpApi
 from tests.e2e.stories.cluster import until
 

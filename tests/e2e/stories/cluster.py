@@ -8,8 +8,8 @@ from typing import Any
 from gpuyard import annotations, vocabulary
 from gpuyard.annotations import Allocation
 from gpuyard.writes import JSON, PatchType, Write
-from gpuyard_cli.invariants import shared_devices
-from gpuyard_cli.observation import held_devices, is_live, offered
+from gpuyard_cli.scenarios.invariants import shared_devices
+from gpuyard_cli.scenarios.observation import held_devices, is_live, offered
 from gpuyard_kube.http import HttpApi
 from tests.e2e.stories.hands import Hands
 

@@ -4,11 +4,11 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from gpuyard_cli import capture_trace
-from gpuyard_cli.capture_command import record
-from gpuyard_cli.top_command import look, seen
-from gpuyard_cli.top_rows import Owner
-from gpuyard_cli.top_table import lines
+from gpuyard_cli.capture import trace as capture_trace
+from gpuyard_cli.capture.command import record
+from gpuyard_cli.top.command import look, seen
+from gpuyard_cli.top.rows import Owner
+from gpuyard_cli.top.table import lines
 from gpuyard_kube.runtime import AsyncioRuntime
 from gpuyard_replay import sources, timed
 from gpuyard_replay.history import Outcome, Rules

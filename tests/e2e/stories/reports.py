@@ -4,9 +4,9 @@ import asyncio
 
 from gpuyard import annotations, vocabulary
 from gpuyard.writes import JSON
-from gpuyard_cli import requests
-from gpuyard_cli.injections import gpu_fault
-from gpuyard_cli.observation import offered
+from gpuyard_cli.scenarios import requests
+from gpuyard_cli.scenarios.injections import gpu_fault
+from gpuyard_cli.scenarios.observation import offered
 from tests.e2e.stories.cluster import Cluster, held, node_of, until
 from tests.e2e.stories.nodes import life
 

@@ -1,0 +1,1 @@
+"""`gpuyard explain` and `gpuyard simulate`: why a pod waits, and what would fit."""

@@ -1,0 +1,1 @@
+"""How a command finds the cluster and the extender that it is about."""

@@ -1,0 +1,1 @@
+"""`gpuyard replay` and `gpuyard sweep`: traces against policies."""

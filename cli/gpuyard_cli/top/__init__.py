@@ -1,0 +1,1 @@
+"""`gpuyard top`: who uses which GPU, now or as it changes."""

@@ -1,0 +1,1 @@
+"""`gpuyard uninstall`: takes GPUYard from a cluster and leaves nothing behind."""

@@ -1,0 +1,1 @@
+"""`gpuyard up`: an embedded cluster to work with, until it is stopped."""

@@ -1,0 +1,1 @@
+"""What a container gets to see of its devices: variables, CDI files and `nvidia-smi`."""

@@ -1,0 +1,1 @@
+"""The objects of the cluster as the values that the operator looks at."""
