@@ -207,6 +207,14 @@ def test_the_index_leads_to_every_document_of_its_folder() -> None:
     assert {named(path) for path in there - linked} == set()
 
 
+def test_every_example_is_on_the_list_by_its_title() -> None:
+    page = ROOT / "examples" / "README.md"
+    listed = {target: text for section in read(page) for text, target in section.links}
+    pages = (ROOT / "examples").glob("*/README.md")
+    titles = {f"{found.parent.name}/README.md": found.read_text().splitlines()[0][2:] for found in pages}
+    assert listed == titles
+
+
 @pytest.mark.parametrize(
     ("page", "package", "which"),
     [
