@@ -159,7 +159,7 @@ class Cache:
         return touched
 
     def _reservations_changed(self, changes: list[Change[JSON]]) -> set[Key]:
-        freed = queueing_hints.reservations(changes, self._pods.get, self._lost.of)
+        freed = queueing_hints.reservations(changes, self._pods.get)
         touched, others = self._groups_changed(changes), set[Key]()
         for key in touched:
             obj = self.reservation(key)

@@ -94,7 +94,7 @@ class Reconciler:
         for told in decision.events:
             self._record(told)
         if decision.ask is not None and not self._stopped:
-            await self._ask(item, decision.ask)
+            await self._ask(item, decision.ask, decision.retells)
         return decision.ask is None and all(map(tally.is_status, decision.writes))
 
     def _decide(self, item: WorkItem) -> Decision:
@@ -108,7 +108,12 @@ class Reconciler:
             told_at=item.told[1],
             seen=item.seen,
             leaving=item.leaving,
-            known=Known(tuple(item.answers), self._unschedulable.opened(item.key), victims.lowest),
+            known=Known(
+                tuple(item.answers),
+                self._unschedulable.opened(item.key),
+                victims.lowest,
+                self._unschedulable.take_turn(item.key),
+            ),
             preemption=victims.of(item.key),
             lost=self._cache.lost(item.key),
             refused=frozenset(item.refused),
@@ -156,10 +161,10 @@ class Reconciler:
         told = isinstance(write.body, dict) and after["status"] == write.body.get("status")
         return new and told and _wished(before) == _wished(after)
 
-    async def _ask(self, item: WorkItem, request: PlanRequest) -> None:
+    async def _ask(self, item: WorkItem, request: PlanRequest, retells: bool) -> None:
         openings = self._unschedulable.last.count
         answer = await self._planner.plan(request)
-        item.answers.append(Answered(request, answer, openings, self._runtime.now()))
+        item.answers.append(Answered(request, answer, openings, self._runtime.now(), retells))
         if isinstance(answer, Unready) and not self._stopped:
             await self._refresh(item)  # a pod that the extender does not know may be gone
         item.dirty = True

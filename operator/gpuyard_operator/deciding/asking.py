@@ -46,6 +46,8 @@ class Answered:
     answer: PlanAnswer
     change: int
     at: float
+    retold: bool = False
+    """It was asked for its numbers alone: nobody waits before the same is asked for room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Known:
     opened: Opening = Opening()
     lowest: int | None = None
     """The lowest priority of a pod on a node; None where nobody is to be evicted."""
+    outdated: bool = False
+    """Whether it is to ask for the numbers of its refusal, which are true no more."""
 
     def fresh_until(self, found: Answered) -> float:
         """How long to believe an answer."""
@@ -89,10 +93,11 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """There is no room; look again at `until`."""
+    """There is no room; look again at `until`. `asked`: what was `answer`ed so."""
 
     answer: Unplaceable
     until: float
+    asked: PlanRequest
 
 
 Outcome = Record | Ask | Hold | Refused
@@ -118,12 +123,15 @@ def pursue(quest: Quest, known: Known, now: float) -> Outcome:
     wish = quest.group.nearness
     answers = [found for found in known.answers if found.request.nearness == wish]
     fresh = [found for found in answers if now < known.fresh_until(found)]
-    refusals = [(found, found.answer) for found in fresh if isinstance(found.answer, Unplaceable)]
+    last = {found.request: found for found in fresh if not isinstance(found.answer, Unready)}.values()
+    refusals = [(found, found.answer) for found in last if isinstance(found.answer, Unplaceable)]
     refusals = [(found, answer) for found, answer in refusals if not found.request.preempt]
     left_out = {uid for found, answer in refusals for uid in _refused(quest, found.request, answer)}
     uids = tuple(member.uid for member in quest.waiting if member.uid not in left_out)
     if refusals and (len(uids) < quest.needed or len(refusals) >= TRIES):
-        return Refused(refusals[0][1], known.fresh_until(refusals[0][0]))
+        first, answer = refusals[0]
+        until = min(known.fresh_until(found) for found, _ in refusals)
+        return Refused(answer, until, first.request)
     return pace(request(quest, uids), known.answers, now)
 
 
@@ -135,7 +143,8 @@ def request(quest: Quest, uids: tuple[str, ...], *, preempt: bool = False) -> Pl
 
 def pace(question: PlanRequest, answers: Sequence[Answered], now: float) -> Ask | Hold:
     """Put the question, unless it was put just now."""
-    last = next((found for found in reversed(answers) if found.request == question), None)
+    put = (found for found in reversed(answers) if found.request == question)
+    last = next((found for found in put if not found.retold or isinstance(found.answer, Unready)), None)
     if last is None:
         return Ask(question)
     again_at = last.at + _pause(answers)

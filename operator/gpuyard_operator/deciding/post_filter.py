@@ -37,5 +37,5 @@ def preempt(quest: Quest, known: Known, now: float) -> Record | Ask | Hold | Non
     request = asking.request(quest, tuple(member.uid for member in members), preempt=True)
     last = next((found for found in reversed(known.answers) if found.request == request), None)
     if last is not None and isinstance(last.answer, Unplaceable) and now < known.fresh_until(last):
-        return None
+        return Hold(known.fresh_until(last), "")
     return asking.pace(request, known.answers, now)

@@ -89,11 +89,15 @@ def scheduled(needed: int, late: str = "") -> Verdict:
 
 def misfit(answer: Unplaceable) -> str:
     """`pod "b" does not fit: node-1: InsufficientGPUs (needs 4 GPUs, 2 free of 8); and 3 more nodes`."""
-    rejections = sorted(answer.rejections, key=lambda found: found.node)
-    parts = [_text(found) for found in rejections[:NODES_NAMED]]
-    if len(rejections) > NODES_NAMED:
-        parts.append(f"and {len(rejections) - NODES_NAMED} more nodes")
+    parts = [_text(found) for found in named(answer)]
+    if len(answer.rejections) > NODES_NAMED:
+        parts.append(f"and {len(answer.rejections) - NODES_NAMED} more nodes")
     return f'pod "{answer.member}" does not fit: ' + ("; ".join(parts) or "there is no node")
+
+
+def named(answer: Unplaceable) -> list[Rejection]:
+    """Those with which people are told why."""
+    return sorted(answer.rejections, key=lambda found: found.node)[:NODES_NAMED]
 
 
 def _text(rejection: Rejection) -> str:

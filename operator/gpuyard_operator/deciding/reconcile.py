@@ -119,13 +119,19 @@ def _pursue(gang: Gang, quest: Quest, view: View) -> Decision:
             return Decision(gang.report(verdict) if verdict else (), ask=request, says=says)
         case Hold(until, detail):
             return Decision(gang.report(_unknown(gang, started, detail)), until)
-        case Refused(answer, until):
-            late = gang.scheduled(reasons.misfit(answer))
-            verdict = late if started else reasons.unplaceable(answer)
-            if view.admission is not None:
-                verdict = replace(verdict, in_line=not started and admission.stands_in_line(answer))
-            told, again = _seldom(gang, verdict, view)
-            return Decision(gang.report(told), min(until, again), says=verdict.message)
+        case Refused() as refused:
+            return _refused(gang, quest, refused, view)
+
+
+def _refused(gang: Gang, quest: Quest, refused: Refused, view: View) -> Decision:
+    answer, started = refused.answer, gang.started()
+    verdict = gang.scheduled(reasons.misfit(answer)) if started else reasons.unplaceable(answer)
+    if view.admission is not None:
+        verdict = replace(verdict, in_line=not started and admission.stands_in_line(answer))
+    told, again = _seldom(gang, verdict, view)
+    if view.known.outdated and {*refused.asked.members} <= {member.uid for member in quest.waiting}:
+        return Decision(ask=refused.asked, retells=True)
+    return Decision(gang.report(told), min(refused.until, again), says=verdict.message)
 
 
 def _seldom(gang: Gang, verdict: Verdict, view: View) -> tuple[Verdict, float]:

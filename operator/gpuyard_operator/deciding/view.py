@@ -44,6 +44,8 @@ class Decision:
     writes: tuple[Write, ...] = ()
     requeue_at: float | None = None
     ask: PlanRequest | None = None
+    retells: bool = False
+    """It asks for other numbers to tell, not for room."""
     says: str = ""
     final: bool = False
     """The writes take pods away, or places that members may be about to have: be sure of what was seen before."""

@@ -42,11 +42,12 @@ def read(pod: JSON) -> PodFacts:
     if member is None or has_ended(pod):
         return PodFacts(uid, group, obj)
     others = tuple((member.namespace, name) for name in memberships.claims(pod)[1:])
-    requests = _requests(pod) if member.guarded else {}
+    requests, priority = _requests(pod) if member.guarded else {}, member.priority
     if not member.node:
-        return PodFacts(uid, group, obj, others, requests=requests)
-    devices, priority = _devices(pod), member.priority
-    return PodFacts(uid, group, obj, others, member.node, devices, priority, member.terminating, requests)
+        return PodFacts(uid, group, obj, others, priority=priority, requests=requests)
+    return PodFacts(
+        uid, group, obj, others, member.node, _devices(pod), priority, member.terminating, requests
+    )
 
 
 def _group(pod: JSON) -> Key | None:

@@ -34,15 +34,18 @@ class Demand:
     label: str = ""
     has_others: bool = False
     """Whether there are members without devices, too."""
+    priority: int = 0
+    """That of the most urgent member."""
 
 
 def read(request: PlanRequest, pod: Callable[[str], PodFacts | None]) -> Demand | None:
     """The demand of a question about pods by their UIDs; None where it cannot be said by counts."""
-    alike, fits = Counter[object](), dict[object, PodFit]()
+    alike, fits, priorities = Counter[object](), dict[object, PodFit](), set[int]()
     try:
         for found in (pod(uid) for uid in request.members):
             if found is None or found.obj is None:
                 return None
+            priorities.add(found.priority)
             wants = PodFit.of(found.obj)
             kind = (wants.wishes, frozenset(wants.requests.items()))
             alike[kind] += 1
@@ -54,7 +57,7 @@ def read(request: PlanRequest, pod: Callable[[str], PodFacts | None]) -> Demand 
     others = len(request.members) - sum(kind.members for kind in kinds)
     near = request.nearness
     label = near.domain.label if near is not None and near.required else ""
-    return Demand(kinds, request.needed - others, label, others > 0)
+    return Demand(kinds, request.needed - others, label, others > 0, max(priorities, default=0))
 
 
 def _kind(wants: PodFit, members: int) -> Kind | None:

@@ -1,28 +1,28 @@
-"""What nodes have left by count, and whether that could be enough for a gang: sums, where the extender makes a plan.
+"""What is taken of each node by count, so that sums can be done before the extender makes a plan.
 
-Stands for NodeResourcesFit's queueing hints. Laws: what does not fit by these sums no plan finds, for kube-scheduler
-counts so too, places that are reserved being taken; what does fit may be refused all the same, for its shape.
+Stands for the NodeInfo of kube-scheduler's cache. Laws: a place that is reserved is taken; of somebody who may go for
+a gang all that he holds counts as left, whether or not he can be spared.
 """
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from gpuyard.groups.reservations import Reservation
 from gpuyard.pods import fit
 from gpuyard.pods.fit import Amounts, NodeFit
-from gpuyard.pods.requests import is_device_resource
 from gpuyard_kube.store import Change
 from gpuyard_operator.objects.groups import Key
 from gpuyard_operator.objects.nodes import NodeFacts
 from gpuyard_operator.objects.pods import PodFacts
-from gpuyard_operator.room.demands import Demand, Kind
-from gpuyard_operator.room.queueing_hints import ANYWHERE
+from gpuyard_operator.room.demands import Kind
+from gpuyard_operator.room.rooms import Room
 
 MOST_WISHES: Final = 256
 """So many are remembered of each node."""
+MOST_FLOORS: Final = 8
+"""For so many priorities it is kept what there is for them."""
 _NOTHING: Final[Amounts] = {}
 
 
@@ -31,16 +31,38 @@ class Headroom:
 
     def __init__(self, pod: Callable[[str], PodFacts | None]) -> None:
         self._pod, self._nodes = pod, dict[str, NodeFit]()
-        self._used: dict[str, Counter[str]] = {}
-        self._held: dict[str, tuple[str, Amounts]] = {}
-        """What a pod takes of which node, by UID."""
+        self._used: dict[str, dict[int, Counter[str]]] = {}
+        """What the pods of each priority take of a node."""
+        self._held: dict[str, tuple[str, int, Amounts]] = {}
+        """What a pod takes of which node, by UID, and its priority."""
         self._seats: dict[str, str] = {}
         self._reserved: dict[Key, Reservation] = {}
         self._expiries: list[tuple[float, Key]] = []
-        self._having: dict[tuple[str, int], set[str]] = {}
-        """The nodes with so many devices of a resource left: of a full cluster these are few."""
-        self._has: dict[str, list[tuple[str, int]]] = {}
         self._suited: dict[str, dict[object, bool]] = {}
+        self._rooms: dict[int | None, Room] = {}
+        self._moved = set[str]()
+
+    def room(self, floor: int | None = None) -> Room:
+        """What is left; with a `floor` also what pods of a lower priority hold."""
+        if floor not in self._rooms:
+            if len(self._rooms) > MOST_FLOORS:
+                self._rooms.clear()
+            self._rooms[floor] = Room(self._nodes, lambda name: self._taken(name, floor), self._suits)
+        return self._rooms[floor]
+
+    def left(self, name: str, resources: Iterable[str]) -> Sequence[int]:
+        """How much of each a node has left."""
+        found, used = self._nodes.get(name), self._taken(name, None)
+        return [found.allocatable.get(r, 0) - used.get(r, 0) if found else 0 for r in resources]
+
+    def below(self, floor: int) -> set[str]:
+        """The nodes on which there are pods of a lower priority."""
+        return {name for name, held in self._used.items() if min(held) < floor}
+
+    def take_moved(self) -> set[str]:
+        """The nodes of which something else is taken, or there, since this was last asked."""
+        taken, self._moved = self._moved, set()
+        return taken
 
     def pods(self, changes: Iterable[Change[PodFacts]]) -> None:
         for change in changes:
@@ -68,63 +90,21 @@ class Headroom:
         for uid in touched:
             self._hold(uid)
 
-    def expire(self, now: float) -> None:
-        """Reservations that have expired keep nothing, whether or not their objects stay."""
+    def expire(self, now: float) -> set[str]:
+        """Reservations that have expired keep nothing, whether or not their objects stay: the nodes they kept."""
+        freed = set[str]()
         while self._expiries and self._expiries[0][0] <= now:
             expires, key = heapq.heappop(self._expiries)
             kept = self._reserved.get(key)
             if kept is not None and kept.expires == expires:
                 self.reserve(key, None)
+                freed |= {seat.node for seat in kept.seats}
+        return freed
 
-    def may_help(self, demand: Demand, names: Collection[str]) -> bool:
-        """Whether one of these nodes could take a member; of members without devices sums do not say."""
-        nodes = (self._nodes[name] for name in names if name in self._nodes)
-        if demand.has_others or ANYWHERE in names:
-            return True
-        return any(self._takes(kind, node) for node in nodes for kind in demand.kinds)
-
-    def may_do(self, demand: Demand) -> bool:
-        """Whether all that is left could be enough."""
-        found = Counter[str]()
-        for kind in demand.kinds:
-            for domain, places in self._places(kind, demand.label).items():
-                found[domain] += min(places, kind.members)
-        enough = (domain for domain, members in found.items() if members >= demand.needed)
-        return demand.needed <= 0 or any(self._may_share(demand, domain) for domain in enough)
-
-    def _may_share(self, demand: Demand, domain: str) -> bool:
-        """Whether different kinds, each of which would find room, could do so together."""
-        asked = sorted(kind.count for kind in demand.kinds for _ in range(kind.members))
-        least = {kind.resource: asked[0] for kind in demand.kinds}.items()
-        nodes = (found for resource, count in least for found in self._with(resource, count))
-        counts = (count for node, count in nodes if _domain(node, demand.label) == domain)
-        wanted = sum(asked[: demand.needed])
-        return any(left >= wanted for left in accumulate(counts))
-
-    def _places(self, kind: Kind, label: str) -> Mapping[str, int]:
-        """How many members of a kind there is room for, by domain."""
-        found = Counter[str]()
-        for node, _ in self._with(kind.resource, kind.count):
-            domain = _domain(node, label)
-            if domain is not None:
-                found[domain] += self._takes(kind, node)
-            if not label and found[""] >= kind.members:
-                break
-        return found
-
-    def _takes(self, kind: Kind, node: NodeFit) -> int:
-        """How many members of a kind a node has room for."""
-        if not self._suits(kind, node):
-            return 0
-        used, wants = self._used.get(node.name, _NOTHING), kind.fit.requests
-        return max(
-            0, min((node.allocatable.get(r, 0) - used.get(r, 0)) // wants[r] for r in wants if wants[r])
-        )
-
-    def _with(self, resource: str, least: int) -> Iterator[tuple[NodeFit, int]]:
-        for (of, count), names in self._having.items():
-            if of == resource and count >= least:
-                yield from ((self._nodes[name], count) for name in names)
+    def _taken(self, name: str, floor: int | None) -> Amounts:
+        """By all pods on a node, or by those of this priority or a higher one."""
+        found = [each for p, each in self._used.get(name, {}).items() if floor is None or p >= floor]
+        return sum(found[1:], found[0]) if len(found) > 1 else found[0] if found else _NOTHING
 
     def _suits(self, kind: Kind, node: NodeFit) -> bool:
         known = self._suited.setdefault(node.name, {})
@@ -137,32 +117,28 @@ class Headroom:
     def _hold(self, uid: str) -> None:
         pod, before = self._pod(uid), self._held.pop(uid, None)
         name = (pod.node or self._seats.get(uid, "")) if pod is not None else ""
-        after = (name, pod.requests) if pod is not None and name and pod.requests else None
+        after = (name, pod.priority, pod.requests) if pod is not None and name and pod.requests else None
         if after is not None:
             self._held[uid] = after
         if before == after:  # most of what is heard of a pod is about other things
             return
-        if before is not None:
-            self._used[before[0]].subtract(before[1])
-        if after is not None:
-            self._used.setdefault(name, Counter()).update(after[1])
+        for sign, held in ((-1, before), (1, after)):
+            if held is not None:
+                self._take(*held, sign)
         for node in {found[0] for found in (before, after) if found is not None}:
             self._count(node)
 
+    def _take(self, name: str, priority: int, amounts: Amounts, sign: int) -> None:
+        of = self._used.setdefault(name, {})
+        each = of.setdefault(priority, Counter())
+        for resource, amount in amounts.items():
+            each[resource] += sign * amount
+        if not any(each.values()):
+            del of[priority]
+        if not of:
+            del self._used[name]
+
     def _count(self, name: str) -> None:
-        """Enter a node by what it has left."""
-        for entry in self._has.pop(name, ()):
-            self._having[entry].discard(name)
-            if not self._having[entry]:
-                del self._having[entry]
-        if name not in self._nodes:
-            return
-        used = self._used.get(name, _NOTHING)
-        offers = ((r, n - used.get(r, 0)) for r, n in self._nodes[name].allocatable.items())
-        self._has[name] = [(r, n) for r, n in offers if n > 0 and is_device_resource(r)]
-        for entry in self._has[name]:
-            self._having.setdefault(entry, set()).add(name)
-
-
-def _domain(node: NodeFit, label: str) -> str | None:
-    return node.labels.get(label) if label else ""
+        self._moved.add(name)
+        for room in self._rooms.values():
+            room.count(name)

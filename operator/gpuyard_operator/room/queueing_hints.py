@@ -12,11 +12,10 @@ from gpuyard.groups.reservations import from_object, holds_places
 from gpuyard.verdicts import Reason
 from gpuyard.writes import JSON
 from gpuyard_kube.store import Change
-from gpuyard_operator.objects.groups import Key, key_of
 from gpuyard_operator.objects.nodes import NodeFacts
 from gpuyard_operator.objects.pods import PodFacts
 
-_NEVER = (
+NEVER = (
     Reason.NO_SUCH_RESOURCE,
     Reason.GPU_MODEL_MISMATCH,
     Reason.GPU_MEMORY_TOO_SMALL,
@@ -59,6 +58,31 @@ class Openings:
         return taken
 
 
+class Trail:
+    """On which nodes room may have come, and by which change at last, as long as any answer is believed."""
+
+    def __init__(self) -> None:
+        self._last = dict[str, Opening]()
+
+    def add(self, nodes: Iterable[str], opening: Opening, lasts: float) -> None:
+        """It may have come there by this change, the newest; those that are older than that are forgotten."""
+        for name in nodes:
+            self._last.pop(name, None)
+            self._last[name] = opening
+        while (first := next(iter(self._last), None)) is not None:
+            if self._last[first].at + lasts > opening.at:
+                return
+            del self._last[first]
+
+    def since(self, change: int, at: float) -> Iterator[str]:
+        """Where it has come by a later change than this one, or later than at that moment."""
+        for name in reversed(self._last):
+            found = self._last[name]
+            if found.count <= change and found.at <= at:
+                return
+            yield name
+
+
 def ends_help(request: PlanRequest, answer: PlanAnswer) -> bool:
     """Whether the end of other pods might make room: else only a node can, or the group itself."""
     if not isinstance(answer, Unplaceable):
@@ -71,7 +95,7 @@ def ends_help(request: PlanRequest, answer: PlanAnswer) -> bool:
 
 def may_pass(answer: Unplaceable) -> bool:
     """Whether a node says more than what no pod's end will change."""
-    return not {found.reason for found in answer.rejections}.issubset(_NEVER)
+    return not {found.reason for found in answer.rejections}.issubset(NEVER)
 
 
 def pods(changes: Iterable[Change[PodFacts]]) -> set[str]:
@@ -86,26 +110,25 @@ def nodes(changes: Iterable[Change[NodeFacts]]) -> set[str]:
     return {it.after.name for it in changes if it.after and it.before != it.after}
 
 
-def reservations(
-    changes: Iterable[Change[JSON]],
-    pod: Callable[[str], PodFacts | None],
-    lost: Callable[[Key], frozenset[str]],
-) -> set[str]:
-    """The nodes of places that were given up, are of use, and were not taken by their members, known by UID."""
+def reservations(changes: Iterable[Change[JSON]], pod: Callable[[str], PodFacts | None]) -> set[str]:
+    """The nodes of places that were given up and were not taken by their members, known by UID.
+
+    Also of those that were lost: what they were for is of no use to their group, and may be of use to others.
+    """
     given_up = (it.before for it in changes if _holds(it.before) and not _holds(it.after))
-    return {name for obj in given_up if obj is not None for name in _untaken(obj, pod, lost(key_of(obj)))}
+    return {name for obj in given_up if obj is not None for name in _untaken(obj, pod)}
 
 
 def _holds(obj: JSON | None) -> bool:
     return obj is not None and holds_places(obj)
 
 
-def _untaken(obj: JSON, pod: Callable[[str], PodFacts | None], lost: frozenset[str]) -> Iterator[str]:
+def _untaken(obj: JSON, pod: Callable[[str], PodFacts | None]) -> Iterator[str]:
     found = from_object(obj)
     if found is None:
         yield ANYWHERE
         return
     for seat in found.seats:
         on = pod(seat.uid)
-        if seat.uid not in lost and (on is None or on.node != seat.node):
+        if on is None or on.node != seat.node:
             yield seat.node

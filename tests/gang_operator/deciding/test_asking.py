@@ -87,7 +87,8 @@ def test_places_that_were_found_are_good_for_a_minute_by_the_own_clock_or_as_lon
 
 def test_a_refusal_stands_until_the_retry() -> None:
     refusal = Unplaceable("b", ())
-    assert pursue(quest(), known(("ab", refusal)), NOW) == Refused(refusal, NOW - 1 + RETRY_SECONDS)
+    stands = Refused(refusal, NOW - 1 + RETRY_SECONDS, request("ab"))
+    assert pursue(quest(), known(("ab", refusal)), NOW) == stands
 
 
 def test_a_refusal_is_forgotten_when_the_cluster_changes_or_time_passes() -> None:
@@ -105,7 +106,8 @@ def test_an_answer_is_worth_nothing_once_the_group_wishes_to_be_placed_otherwise
 
 def test_a_refusal_right_after_a_change_is_asked_about_once_more_for_the_extender_may_lag() -> None:
     refused = known(("ab", FULL), changed_at=NOW - 1.5)
-    assert pursue(quest(), refused, NOW) == Refused(FULL, NOW - 1.5 + SETTLE_SECONDS)
+    stands = Refused(FULL, NOW - 1.5 + SETTLE_SECONDS, request("ab"))
+    assert pursue(quest(), refused, NOW) == stands
     assert pursue(quest(), refused, NOW - 1.5 + SETTLE_SECONDS) == Ask(request("ab"))
 
 
