@@ -1,9 +1,8 @@
 """What of one pod keeps another off its node, beside what it books.
 
 Stands for the plugins NodePorts, InterPodAffinity (its anti-affinity), PodTopologySpread, VolumeRestrictions and
-NodeVolumeLimits. Not for required affinity: no pod has to go so that another one has company. Laws: `excludes` says
-what is sure, from the two pods alone; `may_exclude` errs on the other side: what it would take more of the cluster to
-know counts as in the way.
+NodeVolumeLimits. Not for required affinity: no pod has to go so that another one has company. Law: what it would take
+more of the cluster to know counts as in the way.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +14,6 @@ from gpuyard.pods.affinity import Requirement
 from gpuyard.writes import JSON
 
 _ANY_ADDRESS: Final = "0.0.0.0"
-_HOSTNAME: Final = "kubernetes.io/hostname"
 _UNATTACHED: Final = frozenset(
     {"configMap", "downwardAPI", "emptyDir", "gitRepo", "hostPath", "image", "projected", "secret"}
 )
@@ -37,22 +35,16 @@ class HostPort:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Pods by label, in these namespaces (None: nobody knows which), within the nodes alike in `topology`."""
+    """Pods by label, in these namespaces (None: nobody knows which)."""
 
     wishes: tuple[Requirement, ...] | None
     namespaces: frozenset[str] | None
-    topology: str
 
     def holds(self, pod: "Neighbour") -> bool:
         """`wishes` None: it selects no pod."""
         if self.wishes is None or (self.namespaces is not None and pod.namespace not in self.namespaces):
             return False
         return all(wish.matches(pod.labels) for wish in self.wishes)
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether the two pods say it all."""
-        return self.topology == _HOSTNAME and self.namespaces is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,27 +75,12 @@ class Neighbour:
         )
 
 
-def excludes(one: Neighbour, other: Neighbour) -> bool:
-    """Whether they cannot be on one node."""
-    shunned = any(said.is_sure for said in _shunning(one, other))
-    return shunned or clash(one, other)
-
-
 def may_exclude(one: Neighbour, other: Neighbour) -> bool:
     """Whether `one`, which is to come, may have to wait for `other` to leave the node."""
-    if clash(one, other) or (one.attaches and other.attaches):
+    if any(mine.clashes(theirs) for mine in one.ports for theirs in other.ports):
         return True
-    return any(_shunning(one, other)) or any(said.holds(other) for said in one.spreads)
-
-
-def clash(one: Neighbour, other: Neighbour) -> bool:
-    """Whether both want the same port of their node."""
-    return any(mine.clashes(theirs) for mine in one.ports for theirs in other.ports)
-
-
-def _shunning(one: Neighbour, other: Neighbour) -> Iterator[Selection]:
-    yield from (said for said in one.shuns if said.holds(other))
-    yield from (said for said in other.shuns if said.holds(one))
+    minded = any(said.holds(other) for said in (*one.shuns, *one.spreads))
+    return minded or any(said.holds(one) for said in other.shuns) or (one.attaches and other.attaches)
 
 
 def _ports(spec: JSON) -> Iterator[HostPort]:
@@ -120,14 +97,14 @@ def _shunned(spec: JSON, namespace: str) -> Iterator[Selection]:
         named = frozenset(map(str, term.get("namespaces") or (namespace,)))
         # Which namespaces have which labels is not known here.
         where = named if term.get("namespaceSelector") is None else None
-        yield Selection(_wishes(term.get("labelSelector")), where, str(term.get("topologyKey")))
+        yield Selection(_wishes(term.get("labelSelector")), where)
 
 
 def _spread(spec: JSON, namespace: str) -> Iterable[Selection]:
     for found in spec.get("topologySpreadConstraints") or ():
         if found.get("whenUnsatisfiable") != "ScheduleAnyway":
             wishes = _wishes(found.get("labelSelector"))
-            yield Selection(wishes, frozenset({namespace}), str(found.get("topologyKey")))
+            yield Selection(wishes, frozenset({namespace}))
 
 
 def _wishes(selector: Any) -> tuple[Requirement, ...] | None:
