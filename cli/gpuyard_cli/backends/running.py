@@ -82,13 +82,11 @@ async def _embedded(
     from gpuyard_cluster.wiring.embedded import EmbeddedYard
     from gpuyard_kube.http import HttpApi
 
-    async with EmbeddedYard(example.nodes, options) as yard:
+    async with EmbeddedYard(example.nodes, options) as yard, contextlib.AsyncExitStack() as ends:
         api, extender = HttpApi.at(yard.url), HttpApi.at(yard.extender_url)
-        try:
-            return await run_scenario(example, EmbeddedBackend(yard, api, extender), begin, like)
-        finally:
-            await api.close()
-            await extender.close()
+        for client in (api, extender):  # each, also where Ctrl-C comes while the one before it closes
+            ends.push_async_callback(client.close)
+        return await run_scenario(example, EmbeddedBackend(yard, api, extender), begin, like)
 
 
 async def _real(
